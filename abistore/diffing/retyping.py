@@ -34,32 +34,32 @@ class _Said(NamedTuple):
 _SAID: Final = {
     Retyped.RESPELLED: _Said(
         Impact.COMPATIBLE,
-        "the {word} is of the same type, spelled differently",
-        "{type} is the same under another name.",
-        "Built programs use the same bits, and sources compile as before. Example: ``unsigned int`` became"
+        "the type of the {word} is spelled differently",
+        "{type} changed its spelling only.",
+        "Existing binaries use the same bits, and sources compile as before. Example: ``unsigned int`` became"
         " ``uint32_t``.",
         "nothing.",
     ),
     Retyped.CONVERTIBLE: _Said(
         Impact.COMPATIBLE,
-        "the {word} is of another type of the same bits",
-        "{type} changed to one of the same representation, and values convert.",
-        "Built programs use the same bits in the same place. Sources compile as before.",
+        "the {word} has another type with the same bits",
+        "{type} changed to a convertible one with the same representation.",
+        "Existing binaries use the same bits in the same place. Sources compile as before.",
         "nothing.",
     ),
     Retyped.REINTERPRETED: _Said(
         Impact.RISK,
         "the {word} is interpreted differently",
-        "{type} changed to one that reads the same bits with another meaning, e.g. unsigned for signed.",
-        "Programs and the library misread the values that only one of the types has: -1 becomes a large number.",
-        "keep the type, or never use a value that the old type does not have.",
+        "{type} changed to one that gives the same bits another meaning, e.g. unsigned for signed.",
+        "Programs and the library misread values that only one of the types has: -1 becomes a large number.",
+        "keep the type, or never use a value outside the old type.",
     ),
     Retyped.INCONVERTIBLE: _Said(
         Impact.API_BREAK,
         "sources cannot use the {word} as before",
-        "{type} changed to one of the same bits that sources cannot use like the old one.",
-        "Built programs use the same bits in the same place. Sources that rely on the old type do not compile.",
-        "keep the type, or add a {word} of the new one.",
+        "{type} changed to one with the same bits that sources cannot use like the old one.",
+        "Existing binaries use the same bits in the same place. Sources that rely on the old type do not compile.",
+        "keep the type, or add a {word} with the new one.",
     ),
 }
 

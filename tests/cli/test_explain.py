@@ -110,7 +110,7 @@ def test_kinds_are_filtered_by_each_of_their_properties(abistore: Call, option: 
 
 def test_a_finding_that_was_stored_by_a_former_name_is_shown_by_its_name_of_today(stored: Call, database: Path) -> None:
     former, now = "library_allocated_type_resized", "type_size_changed.handle"
-    finding = Finding(former, Name("record", "point"), "", "the size differs", Impact.RISK, "layout", "8", "12")
+    finding = Finding(former, Name("record", "point"), "", "the size changed", Impact.RISK, "layout", "8", "12")
     with Store.open(database, write=True) as store:
         old, new = store.resolve("libcase@1.1"), store.resolve("libcase@2.0")
         comparison = Comparison(old.side, new.side, Verdict.COMPATIBLE_WITH_RISK, (finding,), engine="before")

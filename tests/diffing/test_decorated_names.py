@@ -100,7 +100,7 @@ CHANGES = {
         WHOLE.replace("int plain(int x);", "double plain(int x);").replace("int Shape::plain", "double Shape::plain"),
         "symbol_decoration_changed",
     ),
-    "a slot holds another function": (
+    "a slot contains another function": (
         WHOLE.replace("virtual int a(); virtual int b();", "virtual int b(); virtual int a();"),
         "vtable_slot_changed",
     ),

@@ -120,7 +120,7 @@ def test_advice_stands_above_the_findings(format: str, mode: Mode) -> None:
     text = unescaped(render(report(), format, Style(mode=mode)))
     assert "soname bump recommended" in text
     if mode != "stat":
-        assert "bump the soname, or take the breaking changes back" in " ".join(text.split())
+        assert "bump the soname, or revert the breaking changes" in " ".join(text.split())
     if mode != "stat" and format != "json":
         assert text.index("soname bump recommended") < text.index(
             '"results"' if format == "sarif" else "type field added"

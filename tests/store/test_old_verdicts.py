@@ -27,7 +27,7 @@ ROOT = Path(__file__).parent.parent.parent
 SIDE = {"target": str(X86), "soname": "libgeo.so.1", "exports": 2, "evidence": []}
 SIZE: dict[str, Any] = {
     **{"id": "0", "kind": "type_size_changed", "symbol": "geo::Point", "display": "geo::Point", "part": ""},
-    **{"subject": "record", "description": "the size differs", "impact": "breaking", "facet": "layout"},
+    **{"subject": "record", "description": "the size changed", "impact": "breaking", "facet": "layout"},
     **{"old_value": "8 bytes", "new_value": "12 bytes", "source_location": "geo.h:7", "affected": ["norm", "origin"]},
     **{"affected_count": 2, "consequences": []},
 }

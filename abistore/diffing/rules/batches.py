@@ -43,7 +43,7 @@ def _moved(what: str, pairs: Sequence[tuple[str, str]], context: Context) -> Not
 def symbol_renamed_batch(batch: Changed[Renaming], context: Context) -> Iterator[Note]:
     """Many exports were renamed by one pattern.
 
-    A prefix or suffix of the names differs, e.g. ``png_read_v1`` became ``png_read_v2``. Built programs ask for the old
+    A prefix or suffix of the names differs, e.g. ``png_read_v1`` became ``png_read_v2``. Existing binaries need the old
     names and do not load.
 
     Fix: bump the SONAME with such a rename, or export the old names as aliases.
@@ -61,8 +61,8 @@ def symbol_renamed_batch(batch: Changed[Renaming], context: Context) -> Iterator
 def inline_namespace_moved(batch: Changed[NamespaceMove], context: Context) -> Iterator[Note]:
     """Many exports moved to another inline namespace, or to one with another version in its name.
 
-    The namespace is part of every mangled name, e.g. ``v1`` in ``lib::v1::open``. Built programs do not load. Sources
-    that do not write the namespace compile as before.
+    The namespace is part of every mangled name, e.g. ``v1`` in ``lib::v1::open``. Existing binaries do not load.
+    Sources that do not write the namespace compile as before.
 
     Fix: bump the SONAME with the namespace, or keep the old namespace's symbols.
     """
@@ -75,10 +75,10 @@ def inline_namespace_moved(batch: Changed[NamespaceMove], context: Context) -> I
 
 @rule(Impact.COMPATIBLE, variant="unexported", evidence="source", element="library", action="changed")
 def inline_namespace_moved_unexported(batch: Changed[DeclaredMove]) -> Iterator[Note]:
-    """Declarations moved to another inline namespace, and no export did.
+    """Declarations moved to another inline namespace, and no exports did.
 
-    Sources that do not write the namespace compile as before. Programs and libraries that pass such types to each other
-    must be built with the same release.
+    Sources that do not write the namespace compile as before. Programs and libraries that exchange such types must be
+    built with the same release.
 
     Fix: nothing.
     """
@@ -89,8 +89,8 @@ def inline_namespace_moved_unexported(batch: Changed[DeclaredMove]) -> Iterator[
 def namespace_renamed(batch: Changed[DeclaredRenaming]) -> Iterator[Note]:
     """A namespace was renamed.
 
-    Sources that write its name, as in ``lib::open``, no longer compile. What else differs in its members is told of
-    each, under the old name.
+    Sources that write its name, e.g. ``lib::open``, no longer compile. Other differences of its members are reported
+    under the old name.
 
     Fix: keep the old name as an alias: ``namespace old = renamed;``
     """
@@ -119,8 +119,8 @@ def glibcxx_dual_abi_flip_detected(batch: Changed[TagFlip], context: Context) ->
 def abi_tag_changed(batch: Changed[TagChange], context: Context) -> Iterator[Note]:
     """The ABI tag of many exports was added, removed or changed.
 
-    The tag (``__attribute__((abi_tag))``) is part of every mangled name. Sources compile as before; built programs ask
-    for the old names and do not load.
+    The tag (``__attribute__((abi_tag))``) is part of every mangled name. Sources compile as before; existing binaries
+    ask for the old names and do not load.
 
     Fix: bump the SONAME with the tag, or export the old names as aliases.
     """
@@ -139,8 +139,8 @@ def abi_tag_changed(batch: Changed[TagChange], context: Context) -> Iterator[Not
 def symbol_moved_version_node_many(batch: Changed[NodeMove], context: Context) -> Iterator[Note]:
     """Many exports moved from one version node to another.
 
-    Built programs ask for the old version of each export, e.g. ``open@FOO_1``. It does not exist any more, and they do
-    not load.
+    Existing binaries need the old version of each export, e.g. ``open@FOO_1``. It no longer exists, and they do not
+    load.
 
     Fix: keep the old node with aliases (``.symver``), or bump the SONAME with the node.
     """
@@ -175,34 +175,32 @@ def _come(what: str, symbols: Sequence[str], context: Context) -> Note:
 def symbols_removed_foreign(symbols: Removed[ForeignExports], context: Context) -> Iterator[Note]:
     """Copies of other libraries' inline functions and templates are no longer exported.
 
-    They belong to the standard library or to another header-only library, and are weak: each program compiled its own
-    copy of what it uses. Which copies a library carries depends on the compiler and its options.
+    They belong to the standard library or to another header-only library, and are weak: each program has its own copy.
+    Which copies a library contains depends on the compiler and its options.
 
     Fix: nothing; a version script or ``-fvisibility-inlines-hidden`` keeps them out of the export table.
     """
     found = symbols.old.symbols
-    yield Note(
-        f"foreign weak symbols that are gone: {len(found)}", examples(found), affected=exports_called(found, context)
-    )
+    yield Note(f"removed foreign weak symbols: {len(found)}", examples(found), affected=exports_called(found, context))
 
 
 @rule(Impact.NOTICE, evidence="symbol", element="library", action="changed")
 def symbols_foreign_changed(symbols: Changed[ForeignExports], context: Context) -> Iterator[Note]:
-    """Symbols of the language runtime that is linked into the library changed.
+    """Symbols of the statically linked language runtime changed.
 
     The library was linked with a static runtime (``-static-libstdc++``) of another version. Programs have a runtime of
-    their own; where they bind to these symbols all the same, they get those of another version.
+    their own; if they bind to these symbols, they get those of another version.
 
     Fix: keep them out of the export table with a version script, or with ``-Wl,--exclude-libs,ALL``.
     """
     found = symbols.old.symbols
     text = examples(found)
-    yield Note(f"symbols of the runtime that differ: {len(found)}", text, text, affected=exports_called(found, context))
+    yield Note(f"changed symbols of the runtime: {len(found)}", text, text, affected=exports_called(found, context))
 
 
 @rule(Impact.NOTICE, variant="foreign", evidence="symbol", element="library", action="added")
 def symbols_added_foreign(symbols: Added[ForeignExports], context: Context) -> Iterator[Note]:
-    """Copies of other libraries' inline functions and templates are exported now.
+    """Copies of other libraries' inline functions and templates are now exported.
 
     They belong to the standard library or to another header-only library. Nobody should link to them, but a process may
     now bind its own copies to these.
@@ -216,10 +214,10 @@ def symbols_added_foreign(symbols: Added[ForeignExports], context: Context) -> I
 def symbols_removed_inline(symbols: Removed[InlineExports], context: Context) -> Iterator[Note]:
     """Copies of inline functions, templates and implicit members are no longer exported.
 
-    Programs compiled their own copy of what they use, unless their headers only declared it. Compilers emit or drop
-    such copies with every change of optimisation. So it is with any function that the headers define.
+    Programs have their own copy, unless their headers only declared the function. Compilers emit or drop such copies
+    with every change of optimisation. This applies to any function that headers define.
 
-    Fix: nothing, unless headers declare them ``extern template`` or without their body; a version script or
+    Fix: nothing, unless headers declare them ``extern template`` or without a body; a version script or
     ``-fvisibility-inlines-hidden`` keeps such copies out of the export table.
     """
     yield _gone("inline functions and templates no longer exported (weak symbols)", symbols.old.symbols, context)
@@ -227,9 +225,9 @@ def symbols_removed_inline(symbols: Removed[InlineExports], context: Context) ->
 
 @rule(Impact.COMPATIBLE, variant="inline", evidence="symbol", element="library", action="added")
 def symbols_added_inline(symbols: Added[InlineExports], context: Context) -> Iterator[Note]:
-    """Weak copies of inline functions, templates and implicit members are exported now.
+    """Inline functions, templates and implicit members are now also exported (weak symbols).
 
-    Built programs have their own copies of what they use.
+    Existing binaries have their own copies.
 
     Fix: nothing; ``-fvisibility-inlines-hidden`` keeps such copies out of the export table.
     """
@@ -240,7 +238,7 @@ def symbols_added_inline(symbols: Added[InlineExports], context: Context) -> Ite
 def symbols_removed_internal(symbols: Removed[InternalExports], context: Context) -> Iterator[Note]:
     """Members of classes defined only in source files are no longer exported.
 
-    No header defines these classes, so that no program could call their members or derive from them. They were exported
+    No header defines these classes, so no program could call their members or derive from them. They were exported only
     because nothing hid them.
 
     Fix: nothing; build with ``-fvisibility=hidden`` to keep such symbols out of the export table.
@@ -252,20 +250,20 @@ def symbols_removed_internal(symbols: Removed[InternalExports], context: Context
 def symbols_removed_private(symbols: Removed[UndeclaredExports], context: Context) -> Iterator[Note]:
     """Functions and variables declared only in private headers are no longer exported.
 
-    Debug information tells which header declares each, or defines its class: none lies in the ``include`` folder of the
-    public ones, and no public header needs it. Or the version node is called private or internal, or the name stands in
-    an included header that was not given, or in a branch for the library itself. Only a program that includes headers
-    of the library's sources, or declares the function itself, used one. Such a program no longer starts.
+    Debug information shows the header that declares each one or defines its class. None is in the ``include`` folder of
+    the public headers, and no public header needs it. Or the version node is named private or internal. Or the name is
+    in an included header that was not given, or in a branch for the library itself. Only a program that includes the
+    library's internal headers, or declares the function itself, used one. Such a program no longer starts.
 
-    Fix: nothing, where the named headers are not installed; build with ``-fvisibility=hidden`` to keep such symbols out
-    of the export table.
+    Fix: nothing, if the named headers are not installed; build with ``-fvisibility=hidden`` to keep such symbols out of
+    the export table.
     """
     found = symbols.old
     shown = ", ".join(map(without_machine, found.headers[:EXAMPLES]))
     headers = shown + (", ..." if len(found.headers) > EXAMPLES else "")
     where = f", of {headers}" if headers else ""
     yield Note(
-        f"exports that no public header declares are gone: {len(found.symbols)}{where}",
+        f"exports that no public header declares were removed: {len(found.symbols)}{where}",
         identified_examples(found.symbols),
         affected=exports_called(found.symbols, context),
     )
@@ -273,10 +271,10 @@ def symbols_removed_private(symbols: Removed[UndeclaredExports], context: Contex
 
 @rule(Impact.BREAKING, variant="instruction_set", evidence="symbol", element="functions", action="removed")
 def func_removed_instruction_set(symbols: Removed[InstructionSetVariants], context: Context) -> Iterator[Note]:
-    """Variants of one function for several instruction sets were removed.
+    """Instruction-set variants of a function were removed.
 
-    ``blend_sse41`` and ``blend_avx2`` are gone, and no ``blend`` that chooses among them is exported. A program that
-    chose by itself does not start.
+    ``blend_sse41`` and ``blend_avx2`` were removed, and no ``blend`` that chooses among them is exported. A program
+    that calls a variant directly does not start.
 
     Fix: keep the variants, as wrappers if need be, or bump the SONAME.
     """
@@ -293,12 +291,12 @@ def func_removed_instruction_set(symbols: Removed[InstructionSetVariants], conte
     aliases=("cpu_dispatch_isa_dropped",),
 )
 def func_removed_dispatched(symbols: Removed[InstructionSetVariants], context: Context) -> Iterator[Note]:
-    """Variants of one function for several instruction sets were removed, and the function stays.
+    """Instruction-set variants of a function were removed, and the function itself stays.
 
-    ``blend`` chooses among ``blend_sse41`` and ``blend_avx2`` by the processor at hand, and programs call ``blend``.
-    Only a program that chose by itself does not start.
+    ``blend`` chooses among ``blend_sse41`` and ``blend_avx2`` by the processor, and programs call ``blend``. Only a
+    program that calls a variant directly does not start.
 
-    Fix: nothing, where no public header declares the variants.
+    Fix: nothing, if no public header declares the variants.
     """
     if symbols.old.dispatched:
         yield _gone("variants by instruction set no longer exported", symbols.old.symbols, context)
@@ -308,10 +306,10 @@ def func_removed_dispatched(symbols: Removed[InstructionSetVariants], context: C
 def symbols_removed_inaccessible(symbols: Removed[PrivateMemberExports], context: Context) -> Iterator[Note]:
     """Private member functions or private static data are no longer exported.
 
-    Programs cannot name them. They use one only through an inline function or a friend that a header defines:
-    ``void add(int x) { if (full()) grow(); }`` calls a private ``grow``. Where the public headers are known, no inline
-    function in them uses one. Otherwise the library exports no copy of an inline function that has access to these;
-    copies that compilers inlined everywhere are not seen without the headers.
+    Programs cannot name them. They use one only through an inline function or a friend in a header, e.g. ``void add(int
+    x) { if (full()) grow(); }`` with a private ``grow``. With known headers, no inline function in them uses one.
+    Without headers, the library exports no copy of an inline function with access to them. Copies that compilers
+    inlined everywhere are then not visible.
 
     Fix: nothing, if no inline function in a header uses them; else keep them until the SONAME is bumped.
     """
@@ -320,27 +318,29 @@ def symbols_removed_inaccessible(symbols: Removed[PrivateMemberExports], context
 
 @rule(Impact.RISK, variant="uncallable", evidence="symbol", element="library", action="removed")
 def symbols_removed_uncallable(symbols: Removed[UncallableExports], context: Context) -> Iterator[Note]:
-    """Functions that no program could call are no longer exported.
+    """Functions or constructors that no program could call are no longer exported.
 
-    Each passes by value a class of the library that the public headers declare and do not define, as ``class View;``
-    and ``View name() const;``. Compilers refuse each call, so no program calls one, and no inline function does.
+    Each takes a reference to a class that the public headers declare but do not define, or passes one by value.
+    Example: ``class JobPrivate;`` and ``explicit Job(JobPrivate &data);``. Nothing in the headers gives programs an
+    object of that class: no result, no variable, no accessible member. So no program and no inline function calls one.
+    Code that casts another pointer to the class fails.
 
-    Fix: nothing; what only the library calls need not be exported.
+    Fix: nothing; functions that only the library calls need not be exported.
     """
     yield _gone("functions that no program can call, no longer exported", symbols.old.symbols, context)
 
 
 @rule(Impact.RISK, variant="reexported", evidence="symbol", element="library", action="removed")
 def symbols_removed_reexported(symbols: Removed[ReexportedExports], context: Context) -> Iterator[Note]:
-    """Exports were removed from a dylib that re-exports a further library, which may have them.
+    """Exports were removed from a dylib that now re-exports another library, which may have them.
 
-    Programs ask this library for them and find what it re-exports, too. The further library was not read: if it does
-    not have them, programs that use one do not start.
+    Programs find symbols of a re-exported library through this one. The other library was not read: if it lacks the
+    symbols, programs that use them do not start.
 
     Fix: compare the folders or packages that hold both libraries.
     """
     libraries = ", ".join(symbols.old.libraries)
-    yield _gone(f"exports that may be in {libraries} are gone", symbols.old.symbols, context)
+    yield _gone(f"exports that may be in {libraries} were removed", symbols.old.symbols, context)
 
 
 @rule(
@@ -354,10 +354,9 @@ def symbols_removed_reexported(symbols: Removed[ReexportedExports], context: Con
 def symbols_removed_undeclared(symbols: Removed[OmittedExports], context: Context) -> Iterator[Note]:
     """Exports that no public header declared were removed.
 
-    The old release's headers are known, and so is all that they include. None of them has the name, and no inline
-    function, template or macro of theirs uses one. Only programs that declared one themselves, or looked it up by name
-    (``dlsym``), used it. They fail to start, or at the look-up. That the given headers are all public ones is taken for
-    granted.
+    The old release's headers and everything that they include are known. None of them has the name, and no inline
+    function, template or macro uses it. Only programs that declared one themselves, or looked it up (``dlsym``), used
+    it. They fail to start, or at the look-up. The given headers are assumed to be all public headers.
 
     Fix: nothing, unless such consumers are known; hide what no header declares.
     """
@@ -376,7 +375,7 @@ def symbols_added_undeclared(symbols: Added[OmittedExports], context: Context) -
     """Exports that no public header declares were added.
 
     The new release's headers are known, and no program that includes them can use these functions and variables. They
-    are exported because nothing hides them, and look like a promise to everybody who reads the export table.
+    are exported only because nothing hides them, and look like public API.
 
     Fix: declare them in a public header, or hide them (``-fvisibility=hidden``, a version script).
     """
@@ -391,10 +390,9 @@ def symbols_added_undeclared(symbols: Added[OmittedExports], context: Context) -
     aliases=("rtti_for_internal_type",),
 )
 def visibility_leak(symbols: Added[InternalExports], context: Context) -> Iterator[Note]:
-    """Members of classes defined only in source files are exported now.
+    """Members of classes defined only in source files are now exported.
 
-    No program can call them. They are exported because nothing hides them, and look like a promise to everybody who
-    reads the export table.
+    No program can call them. They are exported only because nothing hides them, and look like public API.
 
     Fix: build with ``-fvisibility=hidden`` or a version script that lists what is public.
     """

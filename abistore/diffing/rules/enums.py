@@ -58,25 +58,25 @@ def _is_passed(each: Enumerator, context: Context) -> bool:
 def enum_member_added(each: Added[Enumerator], context: Context) -> Iterator[Note]:
     """An enumerator was added.
 
-    All old enumerators keep their values. Programs do not know the new one; a ``switch`` over all of them lets it pass.
+    All old enumerators keep their values. Programs do not know the new one; a ``switch`` over all enumerators ignores
+    it.
 
-    Fix: nothing; say in the documentation that enumerators may be added.
+    Fix: nothing; document that enumerators may be added.
     """
     if not _displaces(each, context):
-        yield Note("the enumerator is new", None, str(each.new.value))
+        yield Note("an enumerator was added", None, str(each.new.value))
 
 
 @rule(Impact.BREAKING, variant="inner", evidence="layout", element="enums", action="added")
 def enum_member_added_inner(each: Added[Enumerator], context: Context) -> Iterator[Note]:
     """An enumerator was inserted before others, and the values of those changed.
 
-    Programs have the old numbers compiled in. The library takes what they pass for another enumerator, and they take
-    what they get for another one.
+    Programs have the old numbers compiled in. Each side takes the other's numbers for different enumerators.
 
     Fix: add new enumerators last, or give all of them explicit values.
     """
     if _displaces(each, context):
-        yield Note("the enumerator has a value that another one had", None, str(each.new.value))
+        yield Note("the enumerator has the former value of another one", None, str(each.new.value))
 
 
 # --- enumerators that went ----------------------------------------------------------------------------------------
@@ -95,54 +95,54 @@ def _departure(each: Removed[Enumerator], context: Context) -> str:
 def enum_member_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
     """An enumerator was removed.
 
-    Programs go on passing its number. The library does not know it, or takes it for another enumerator. Whether it goes
-    on understanding the number, no declaration tells; a macro of its name, which would say so, only headers show.
+    Programs keep passing its number. The library rejects it, or treats it as another enumerator. No declaration shows
+    whether the library still understands the number. A macro of its name would, but only headers show macros.
 
     Fix: keep the enumerator and its meaning; mark it deprecated.
     """
     if _departure(each, context) == "gone":
-        yield Note("the enumerator is gone", str(each.old.value), None)
+        yield Note("the enumerator was removed", str(each.old.value), None)
 
 
 @rule(Impact.COMPATIBLE, variant="to_constant", evidence="layout", element="enums", action="changed")
 def enum_member_removed_to_constant(
     each: Removed[Enumerator] | Changed[Enumerator], context: Context
 ) -> Iterator[Note]:
-    """An enumerator lives on as a macro or constant of the same value.
+    """An enumerator was replaced by a macro or constant of the same value.
 
-    Built programs pass the number, and sources use the name as before: ``#define RED 1``, or ``#define RED CRIMSON``
-    where it has another name. What was its value may be no value of the enumeration any more: whether the library
-    knows it then, its declarations do not tell.
+    Existing binaries pass the number, and sources use the name as before: ``#define RED 1``, or ``#define RED CRIMSON``
+    for a renamed one. The value may no longer belong to the enumeration. Declarations do not show whether the library
+    still accepts it.
 
-    Fix: nothing; go on accepting the value.
+    Fix: nothing; keep accepting the value.
     """
     gone = isinstance(each, Removed) or each.old.name != each.new.name
     if gone and is_constant_now(each, context):
-        yield Note("the enumerator is a constant beside the enumeration", "enumerator", "constant")
+        yield Note("the enumerator became a constant outside the enumeration", "enumerator", "constant")
 
 
 @rule(Impact.API_BREAK, variant="alias", evidence="layout", element="enums", action="removed")
 def enum_member_removed_alias(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
     """One of several enumerators with the same value was removed.
 
-    Built programs pass the number, which keeps its meaning. Sources that use the name stop compiling.
+    Existing binaries pass the number, which keeps its meaning. Sources that use the name stop compiling.
 
     Fix: keep the name.
     """
     if _departure(each, context) == "alias":
-        yield Note("the enumerator is gone, and another has its value", str(each.old.value), None)
+        yield Note("the enumerator was removed, and another one has its value", str(each.old.value), None)
 
 
 @rule(Impact.API_BREAK, variant="sentinel", evidence="layout", element="enums", action="removed")
 def enum_member_removed_sentinel(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
     """The enumerator that marks the end or the count was removed, e.g. ``COLOR_MAX``.
 
-    No function takes it for a value. Sources that size arrays by it stop compiling.
+    No function takes it as a value. Sources that size arrays by it stop compiling.
 
     Fix: keep the name.
     """
     if _departure(each, context) == "sentinel":
-        yield Note("the enumerator that marks the end is gone", str(each.old.value), None)
+        yield Note("the end marker was removed", str(each.old.value), None)
 
 
 # --- enumerators that stay ----------------------------------------------------------------------------------------
@@ -157,28 +157,27 @@ def _is_sentinel(each: Changed[Enumerator], context: Context) -> bool:
 def enum_member_value_changed(each: Changed[Enumerator], context: Context) -> Iterator[Note]:
     """The value of an enumerator changed.
 
-    Programs have the old number compiled in. The library takes what they pass for another enumerator, and they take
-    what they get for another one.
+    Programs have the old number compiled in. Each side takes the other's number for a different enumerator.
 
     Fix: give it its old value explicitly.
     """
     alike = _is_sentinel(each, context) or _keeps_union(each, context)
     if each.old.value != each.new.value and not alike:
-        yield Note("the value differs", str(each.old.value), str(each.new.value))
+        yield Note("the value changed", str(each.old.value), str(each.new.value))
 
 
 @rule(Impact.RISK, variant="combination", evidence="layout", element="enums", action="changed")
 def enum_member_value_changed_combination(each: Changed[Enumerator], context: Context) -> Iterator[Note]:
-    """An enumerator that joins flags joins others now, e.g. ``DEFAULT = FAST | SAFE | CHECKED``.
+    """An enumerator that combines flags combines other ones now, e.g. ``DEFAULT = FAST | SAFE | CHECKED``.
 
-    The headers of both releases write it so, and each of the old flags keeps its name and number. Built programs go on
-    asking for the old flags, which mean what they did. Those that compare what they get with the whole (``==``) may
-    notice.
+    The headers of both releases write it as a combination, and each old flag keeps its name and number. Existing
+    binaries keep passing the old flags, which keep their meaning. Programs that compare a result with the whole
+    combination (``==``) may notice.
 
-    Fix: nothing, where the old flags do together what they did.
+    Fix: nothing, if the old flags together still do what they did.
     """
     if each.old.value != each.new.value and not _is_sentinel(each, context) and _keeps_union(each, context):
-        yield Note("the flags differ", str(each.old.value), str(each.new.value))
+        yield Note("the combined flags changed", str(each.old.value), str(each.new.value))
 
 
 def _keeps_union(each: Changed[Enumerator], context: Context) -> bool:
@@ -187,38 +186,38 @@ def _keeps_union(each: Changed[Enumerator], context: Context) -> bool:
 
 @rule(Impact.RISK, evidence="layout", element="enums", action="changed")
 def enum_last_member_value_changed(each: Changed[Enumerator], context: Context) -> Iterator[Note]:
-    """The value of an enumerator that marks the end, the count, the first or all bits changed.
+    """The value of an end marker, count, first or all-bits enumerator changed.
 
-    It moves with each enumerator that is added. Programs that size arrays by it have the old
-    size; the library must not write more elements into them. A first one is the smallest by another name
-    (``COLOR_FIRST = COLOR_RED``), which keeps the number that programs have.
+    It changes with each added enumerator. Programs that size arrays by it have the old size; the library must not write
+    more elements into them. A first enumerator is the smallest one by another name (``COLOR_FIRST = COLOR_RED``), whose
+    number programs keep.
 
-    Fix: nothing, where no function fills or reads an array of that length.
+    Fix: nothing, if no function fills or reads an array of that length.
     """
     if each.old.value != each.new.value and _is_sentinel(each, context):
-        yield Note("the sentinel moved", str(each.old.value), str(each.new.value))
+        yield Note("the value of the sentinel changed", str(each.old.value), str(each.new.value))
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="enums", action="changed")
 def enum_member_renamed(each: Changed[Enumerator], context: Context) -> Iterator[Note]:
     """An enumerator was renamed and keeps its value.
 
-    Built programs pass the number, which keeps its meaning. Sources that use the old name stop compiling.
+    Existing binaries pass the number, which keeps its meaning. Sources that use the old name stop compiling.
 
     Fix: keep the old name beside the new one.
     """
     if each.old.name != each.new.name and not is_constant_now(each, context):
-        yield Note("the enumerator has another name", each.old.name, each.new.name)
+        yield Note("the enumerator was renamed", each.old.name, each.new.name)
 
 
 @rule(Impact.RISK, variant="unused", evidence="layout", element="enums", action="changed")
 def enum_member_removed_unused(enum: Changed[UnusedEnum]) -> Iterator[Note]:
-    """An enumeration that no export names lost values, and nothing tells whether its header is public.
+    """An enumeration that no export uses lost values, and its header may be private.
 
     Programs that can include the header have the old numbers compiled in, and pass them as plain integers:
-    ``set_level(LOG_DEBUG)``. A header that is not installed concerns the library only.
+    ``set_level(LOG_DEBUG)``. A header that is not installed concerns only the library.
 
-    Fix: keep the values; pass the public headers, which tell whether this one is among them.
+    Fix: keep the values, or pass the public headers, which show whether this one is among them.
     """
     old, new = enum.old.shape, enum.new.shape
     assert isinstance(old, Enum) and isinstance(new, Enum)
@@ -240,7 +239,7 @@ def _listed(enumerators: Sequence[Enumerator], values: Mapping[str, int] | None 
 
 @rule(Impact.BREAKING, evidence="layout", element="enums", action="changed")
 def enum_underlying_size_changed(enum: Changed[Enum], context: Context) -> Iterator[Note]:
-    """An enumeration is stored in another number of bytes.
+    """The size of an enumeration changed.
 
     Programs pass, store and read it with the old width. Structs that hold it have other offsets.
 
@@ -248,27 +247,27 @@ def enum_underlying_size_changed(enum: Changed[Enum], context: Context) -> Itera
     ``-fshort-enums``.
     """
     if enum.old.size != enum.new.size:
-        yield Note("the size differs", counted(enum.old.size, "byte"), counted(enum.new.size, "byte"))
+        yield Note("the size changed", counted(enum.old.size, "byte"), counted(enum.new.size, "byte"))
 
 
 @rule(Impact.RISK, variant="reinterpreted", evidence="layout", element="enums", action="changed")
 def enum_underlying_size_changed_reinterpreted(enum: Changed[Enum], context: Context) -> Iterator[Note]:
-    """The underlying type of an enumeration has another sign and the same size.
+    """The underlying type of an enumeration changed its signedness, and kept its size.
 
-    Programs widen and compare values with the old sign: a negative value becomes a large number.
+    Programs widen and compare values with the old signedness: a negative value becomes a large number.
 
     Fix: fix the underlying type, or add no negative value.
     """
     same = _underlying(enum, context)
     if same is not None and same >= Sameness.REINTERPRETED and enum.old.size == enum.new.size:
-        yield Note("the underlying type differs", *_spelled(enum))
+        yield Note("the underlying type changed", *_spelled(enum))
 
 
 @rule(Impact.COMPATIBLE, variant="respelled", evidence="layout", element="enums", action="changed")
 def enum_underlying_size_changed_respelled(enum: Changed[Enum], context: Context) -> Iterator[Note]:
     """The underlying type of an enumeration has another name and the same representation.
 
-    Built programs read and write the same bits.
+    Existing binaries read and write the same bits.
 
     Fix: nothing.
     """
@@ -293,27 +292,27 @@ def _spelled(enum: Changed[Enum]) -> tuple[str, str]:
 def enum_became_scoped(enum: Changed[Enum]) -> Iterator[Note]:
     """An enumeration became scoped (``enum class``).
 
-    Built programs hold numbers. Sources that use an enumerator without the enumeration's name, or as an integer, stop
-    compiling.
+    Existing binaries contain numbers. Sources that use an enumerator without the enumeration's name, or as an integer,
+    stop compiling.
 
-    Fix: keep it unscoped, or offer constants of the old names.
+    Fix: keep it unscoped, or provide constants with the old names.
     """
     if enum.new.scoped and not enum.old.scoped:
-        yield Note("the enumeration is scoped", "enum", "enum class")
+        yield Note("the enumeration became scoped", "enum", "enum class")
 
 
 @rule(Impact.RISK, evidence="layout", element="enums", action="changed", aliases=("enum_lost_scoped",))
 def enum_scope_removed(enum: Changed[Enum]) -> Iterator[Note]:
     """An enumeration is no longer scoped (``enum class``).
 
-    Built programs hold numbers. Sources that name its enumerators as ``E::A`` compile as before. The enumerators are
-    names of the surrounding scope as well, where they may clash with those of programs, and values convert to integers:
-    a call may find another overload. Programs that declare the enumeration ahead stop compiling.
+    Existing binaries contain numbers. Sources that name its enumerators as ``E::A`` compile as before. The enumerators
+    become names of the surrounding scope as well, where they may clash with the program's names. Values convert to
+    integers: a call may choose another overload. Programs that forward-declare the enumeration stop compiling.
 
     Fix: keep it scoped.
     """
     if enum.old.scoped and not enum.new.scoped:
-        yield Note("the enumeration is not scoped", "enum class", "enum")
+        yield Note("the enumeration is no longer scoped", "enum class", "enum")
 
 
 def _sameness(alias: Changed[Alias], context: Context) -> Sameness:
@@ -357,31 +356,31 @@ def _targets(alias: Changed[Alias]) -> tuple[str, str]:
 def typedef_base_changed(alias: Changed[Alias], context: Context) -> Iterator[Note]:
     """The type of a typedef changed.
 
-    Everything declared with it changed too: programs built with the old header pass, store and return the old type.
-    A callback that returned nothing and returns a value now is such a change: old callbacks leave undefined what the
-    library reads. A library that goes on ignoring the value breaks nobody, which its declarations do not tell.
+    Everything declared with it changed too: programs built with the old header pass, store and return the old type. A
+    callback that now returns a value instead of ``void`` counts too: old callbacks leave undefined what the library
+    reads. A library that keeps ignoring the value breaks nobody, but declarations do not show that.
 
     Fix: keep the typedef, and add one with a new name.
     """
     if is_time64(alias, context) or _sameness(alias, context) is not Sameness.DIFFERENT:
         return
     if context.mentioned_alike(alias.subject.name):
-        yield Note("the typedef stands for another type", *_targets(alias))
+        yield Note("the typedef names another type", *_targets(alias))
 
 
 @rule(Impact.API_BREAK, variant="unused", evidence="layout", element="types", action="changed")
 def typedef_base_changed_unused(alias: Changed[Alias], context: Context) -> Iterator[Note]:
-    """The type of a typedef changed that the library's interface does not use, or no longer as before.
+    """The type of a typedef changed that the library's interface does not use, or uses less than before.
 
-    What used it was declared anew: built programs meet the same types, or a finding of its own tells what differs.
-    Sources that use the typedef get another type, and may not compile.
+    Declarations that used it were changed: existing binaries see the same types, or the difference is reported
+    separately. Sources that use the typedef get another type, and may not compile.
 
     Fix: keep the typedef, and add one with a new name.
     """
     if _sameness(alias, context) is not Sameness.DIFFERENT:
         return
     if not context.mentioned_alike(alias.subject.name):
-        yield Note("the typedef stands for another type, and its uses changed", *_targets(alias))
+        yield Note("the typedef names another type, and its uses changed", *_targets(alias))
 
 
 def _retyped(alias: Changed[Alias], context: Context) -> Retyped | None:
@@ -393,7 +392,7 @@ def _retyped(alias: Changed[Alias], context: Context) -> Retyped | None:
     return None if read_as_another_language(context) else found
 
 
-UNLIKE = "Headers that were read as C and as C++ differ by themselves in how they spell types: no such change is told."
+UNLIKE = "Spelling differences between headers that were read as C and as C++ are not reported."
 
 variants_of(
     TypedSubject(
@@ -406,10 +405,10 @@ variants_of(
         more={
             Retyped.RESPELLED: UNLIKE,
             Retyped.CONVERTIBLE: f"Example: ``long`` became ``long long`` where both have 8 bytes. {UNLIKE}",
-            Retyped.REINTERPRETED: "In C++, the mangled names of functions that take it differ too.",
+            Retyped.REINTERPRETED: "In C++, the mangled names of functions with such parameters change too.",
             Retyped.INCONVERTIBLE: (
-                "Example: ``typedef void *handle`` became ``typedef struct item *handle``, and C++ converts no"
-                " ``void *`` to it."
+                "Example: ``typedef void *handle`` became ``typedef struct item *handle``, to which C++ converts no"
+                " ``void *``."
             ),
         },
     ),
@@ -422,35 +421,35 @@ variants_of(
 def typedef_removed(alias: Removed[Alias], context: Context) -> Iterator[Note]:
     """A typedef is no longer declared.
 
-    Built programs have the type itself compiled in. Sources that use the name stop compiling.
+    Existing binaries have the type itself compiled in. Sources that use the name stop compiling.
 
     Fix: keep the typedef and mark it deprecated.
     """
     name = alias.subject.name
     if not matches("version_typedef", name.spelling) and not is_only_private(name, context.old):
-        yield Note("the typedef is gone", spell(alias.old.target), None)
+        yield Note("the typedef was removed", spell(alias.old.target), None)
 
 
 @rule(Impact.COMPATIBLE, variant="typedef", evidence="source", element="types", action="added")
 def type_added_typedef(alias: Added[Alias]) -> Iterator[Note]:
     """A typedef was added.
 
-    Built programs do not use it.
+    Existing binaries do not use it.
 
     Fix: nothing.
     """
     if not matches("version_typedef", alias.subject.name.spelling):
-        yield Note("the typedef is new", None, spell(alias.new.target))
+        yield Note("the typedef was added", None, spell(alias.new.target))
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="types", action="removed")
 def typedef_version_sentinel(alias: Removed[Alias]) -> Iterator[Note]:
-    """A typedef whose name carries a release number is no longer declared.
+    """A typedef with a release number in its name is no longer declared.
 
-    Such a name changes with every release, e.g. ``png_libpng_version_1_6_40``, so that sources do not compile against
-    headers of two releases at once.
+    Such a name changes with every release, e.g. ``png_libpng_version_1_6_40``. It keeps sources from mixing headers of
+    two releases.
 
     Fix: nothing.
     """
     if matches("version_typedef", alias.subject.name.spelling):
-        yield Note("the typedef of a release is gone", spell(alias.old.target), None)
+        yield Note("the typedef with a release number was removed", spell(alias.old.target), None)

@@ -30,11 +30,11 @@ WORDS = ("nothing", "a part", "everything")
 
 @rule(Impact.NOTICE, evidence="layout", element="library", action="removed", aliases=("layout_unverifiable",))
 def dwarf_info_missing(evidence: Changed[Evidence]) -> Iterator[Note]:
-    """The new build has no debug information, and the old one had.
+    """The new build has no debug information; the old one had it.
 
-    Layouts, parameters and enumerators were not compared: a break there stays unseen.
+    Layouts, parameters and enumerators were not compared: a break there goes unnoticed.
 
-    Fix: build with ``-g``; where the debug information is in a file of its own, name its folder with ``--debug-dir``.
+    Fix: build with ``-g``; if the debug information is in a separate file, name its folder with ``--debug-dir``.
     """
     if evidence.old.facet == "layout" and evidence_rank(evidence.old) > evidence_rank(evidence.new) == 0:
         yield Note("the new build has no debug information", _seen(evidence.old), _seen(evidence.new))
@@ -48,16 +48,16 @@ def dwarf_info_missing(evidence: Changed[Evidence]) -> Iterator[Note]:
     aliases=("layer_coverage_asymmetric", "source_fact_coverage_incomplete"),
 )
 def evidence_narrowed(evidence: Changed[Evidence]) -> Iterator[Note]:
-    """The new build shows less of the exported declarations than the old one did.
+    """The new build has less evidence about its exports than the old one.
 
-    What only the old build shows was not compared. The report lists it as not checked.
+    Facts that only the old build shows were not compared. The report lists them as not checked.
 
     Fix: build every unit of the library with ``-g``, and pass headers for both sides or for none.
     """
     old, new = evidence.old, evidence.new
     missing = old.facet == "layout" and evidence_rank(new) == 0
     if evidence_rank(new) < evidence_rank(old) and not missing:
-        yield Note(f"less is known of the {new.facet}", _seen(old), _seen(new))
+        yield Note(f"less evidence about the {new.facet}", _seen(old), _seen(new))
 
 
 def _seen(evidence: Evidence) -> str:
@@ -82,8 +82,8 @@ def _seen(evidence: Evidence) -> str:
 def evidence_agreement_removed(agreement: Changed[Agreement]) -> Iterator[Note]:
     """The new headers and the new library define a type differently.
 
-    Programs that include these headers lay the type out in another way than the library does. Where the headers belong
-    to another release or another configuration, what they tell of this library may be wrong altogether.
+    Programs that include these headers lay the type out differently than the library does. If the headers belong to
+    another release or configuration, other facts in them may be wrong for this library too.
 
     Fix: give the headers that the library was built with, and the macros that it was configured with (``--define``).
     """
@@ -93,14 +93,14 @@ def evidence_agreement_removed(agreement: Changed[Agreement]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="layout", element="types", action="removed", aliases=("odr_source_conflict",))
 def declaration_definition_removed(variant: Removed[Variant]) -> Iterator[Note]:
-    """One of several definitions of one name is gone.
+    """One of several definitions of a name was removed.
 
-    The library's units disagreed about the definition, and now fewer do. Programs that were compiled with the
-    definition that is gone agree with no unit any more.
+    The library's units disagreed about the definition, and now fewer do. Programs compiled with the removed definition
+    no longer agree with any unit.
 
     Fix: give one name one definition in all units (the one definition rule).
     """
-    yield Note("one of the definitions is gone", declaration(variant.subject.name, variant.old.shape))
+    yield Note("one of the definitions was removed", declaration(variant.subject.name, variant.old.shape))
 
 
 @rule(
@@ -111,14 +111,14 @@ def declaration_definition_removed(variant: Removed[Variant]) -> Iterator[Note]:
     aliases=("identity_collision_detected", "odr_type_variant"),
 )
 def declaration_definition_added(variant: Added[Variant]) -> Iterator[Note]:
-    """One name has a further, different definition.
+    """A name has an additional, different definition.
 
-    The library's units disagree about the definition. Objects that pass between them, or to programs, are used with two
+    The library's units disagree about the definition. Objects that they share, or pass to programs, are used with two
     layouts.
 
     Fix: give one name one definition in all units (the one definition rule).
     """
-    yield Note("the name has a further definition", None, declaration(variant.subject.name, variant.new.shape))
+    yield Note("the name has an additional definition", None, declaration(variant.subject.name, variant.new.shape))
 
 
 def _foreign(type: Changed[Foreign]) -> tuple[str, str] | None:
@@ -142,29 +142,29 @@ def _hold(type: Changed[Foreign], context: Context) -> bool:
 def type_foreign_layout_changed(type: Changed[Foreign], context: Context) -> Iterator[Note]:
     """A standard library type that exports use by value has another size or alignment.
 
-    The library was built against another standard library, or with another mode of it. Objects that programs built
-    against the old one pass or embed do not fit.
+    The library was built against another standard library, or in another mode of it. Objects that programs built
+    against the old one pass or embed do not match.
 
     Fix: build with the same standard library and the same settings of it (``_GLIBCXX_USE_CXX11_ABI``, debug modes).
     """
     storage = _foreign(type)
     if storage is not None and _hold(type, context):
-        yield Note("the storage differs", *storage)
+        yield Note("the storage changed", *storage)
 
 
 @rule(Impact.RISK, variant="pointee", evidence="layout", element="types", action="changed")
 def type_foreign_layout_changed_pointee(type: Changed[Foreign], context: Context) -> Iterator[Note]:
-    """A standard library type that exports use by address has another size or alignment.
+    """The size or alignment of a standard library type that exports use by address changed.
 
-    Code compiled for the new standard library uses objects that programs made with the old one. A class that only the
-    standard library may name (``std::_Sp_counted_ptr_inplace<Impl>``, in which ``std::make_shared`` counts) is told
-    here too where it changed along with what it holds, and only the standard library's functions have it by value.
+    Code compiled for the new standard library uses objects that programs made with the old one. Internal classes of the
+    standard library count here too if they changed with what they contain, and only its own functions use them by
+    value. An example is ``std::_Sp_counted_ptr_inplace<Impl>``, which ``std::make_shared`` uses.
 
     Fix: build with the same standard library and the same settings of it.
     """
     storage = _foreign(type)
     if storage is not None and not _hold(type, context):
-        yield Note("the storage differs", *storage)
+        yield Note("the storage changed", *storage)
 
 
 MOST_SAID = 3
@@ -178,11 +178,11 @@ MOST_SAID = 3
     aliases=("include_graph_public_header_drift",),
 )
 def header_include_removed(includes: Removed[HeaderIncludes], context: Context) -> Iterator[Note]:
-    """A main public header brings another one along no longer, and so does no header that sources begin with.
+    """A main public header no longer includes another one, and no other entry header does.
 
-    Built programs do not notice. Sources that include the main header alone do not find what the other one declares,
-    though both are installed: it never had to be included by itself. A header that no other includes is one that
-    sources begin with; a main one is the only such, is called like the library, or leads to half of all headers.
+    Existing binaries do not notice. Sources that include only the main header no longer find the other one's
+    declarations, though both headers are installed. An entry header is one that no other header includes. A main header
+    is the only entry header, has the library's name, or includes half of all headers.
 
     Fix: include the other header again.
     """
@@ -200,12 +200,12 @@ def header_include_removed(includes: Removed[HeaderIncludes], context: Context) 
     aliases=("include_graph_public_header_drift",),
 )
 def header_include_removed_covered(includes: Removed[HeaderIncludes], context: Context) -> Iterator[Note]:
-    """A public header brings another one along no longer, which others still do, or which sources include themselves.
+    """A public header no longer includes another one, which other headers or sources still include.
 
-    Built programs do not notice. Sources stop compiling that use what the other header declares and include neither it
-    nor another one that brings it along.
+    Existing binaries do not notice. Sources that use the other header's declarations and include it nowhere, not even
+    indirectly, stop compiling.
 
-    Fix: include the other header again, or tell users to include what they use.
+    Fix: include the other header again, or ask users to include what they use.
     """
     lost = lost_here(includes.old.file, context)
     if lost is not None:
@@ -226,13 +226,13 @@ def _rank(name: Name) -> tuple[bool, bool, Name]:
 
 @rule(Impact.BREAKING, variant="declaration", evidence="source", element="types", action="changed")
 def mode_changed_declaration(declaration: Changed[InMode]) -> Iterator[Note]:
-    """Programs that are built in one mode see another declaration than the library has.
+    """Programs built in one mode see another declaration than the library has.
 
-    A condition of the headers (``#ifdef NDEBUG``, ``#ifdef __cplusplus``, a macro that another header defines) shows
-    them another layout or signature than before. Programs of that mode lay objects out and call in another way than the
-    library, or than programs that were built before.
+    A condition in the headers shows them another layout or signature than before. It may be ``#ifdef NDEBUG``, ``#ifdef
+    __cplusplus`` or a macro of another header. Programs of that mode use layouts and calls that differ from the
+    library's, or from older programs'.
 
-    Fix: declare what the library has, in all modes alike.
+    Fix: declare the library's layout and signature in all modes.
     """
     if declaration.new.impact is Impact.BREAKING:
         yield _mode_note(declaration)
@@ -240,12 +240,12 @@ def mode_changed_declaration(declaration: Changed[InMode]) -> Iterator[Note]:
 
 @rule(Impact.API_BREAK, variant="source", evidence="source", element="functions", action="changed")
 def mode_changed_source(declaration: Changed[InMode]) -> Iterator[Note]:
-    """Sources that are compiled in one mode stop compiling.
+    """Sources compiled in one mode stop compiling.
 
-    Built programs do not notice. A condition of the headers takes a declaration away from sources of that mode, or
-    stops them with ``#error``: a header that must not be included by itself any more, say.
+    Existing binaries do not notice. A condition in the headers removes a declaration for sources of that mode, or stops
+    them with ``#error``. An example is a header that can no longer be included directly.
 
-    Fix: declare in this mode what was declared before.
+    Fix: keep the old declarations in this mode.
     """
     if declaration.new.impact is Impact.API_BREAK:
         yield _mode_note(declaration)
@@ -253,9 +253,9 @@ def mode_changed_source(declaration: Changed[InMode]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="source", element="functions", action="changed")
 def mode_changed(declaration: Changed[InMode]) -> Iterator[Note]:
-    """Programs that are built in one mode may see something else than before.
+    """Programs built in one mode may see a different interface.
 
-    A condition of the headers shows them a difference that is a risk where all programs see it.
+    A condition in the headers shows them a difference that would be a risk if all programs saw it.
 
     Fix: declare in this mode what was declared before.
     """
@@ -271,13 +271,13 @@ def _mode_note(declaration: Changed[InMode]) -> Note:
 
 @rule(Impact.RISK, variant="own", evidence="source", element="functions", action="changed")
 def declaration_changed_own(declared: Changed[SourceBreak]) -> Iterator[Note]:
-    """A declaration that only the library is to name is gone, or differs so that sources may not compile.
+    """An internal declaration in a public header was removed, or changed so that sources may not compile.
 
-    It stands in a namespace such as ``detail``: no public declaration derives from it, takes, returns or renames it, no
-    header but its own specialises it, and no call finds it by its arguments. Or C reserves its name (``__geo_open``),
-    and no macro stands for it. Built programs have what they were compiled with. Sources that name it stop compiling.
+    It is in a namespace such as ``detail``. No public declaration derives from it, takes, returns or renames it. No
+    other header specialises it, and no call finds it by its arguments. Or C reserves its name (``__geo_open``), and no
+    macro expands to it. Existing binaries work as before. Sources that name it stop compiling.
 
-    Fix: nothing, unless programs were told to name it.
+    Fix: nothing, unless your documentation recommends it.
     """
     yield Note(declared.old.what, declared.old.value, declared.new.value)
 
@@ -305,44 +305,44 @@ def is_time64(alias: Changed[Alias], context: Context) -> bool:
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
 def time64_abi_changed(alias: Changed[Alias], context: Context) -> Iterator[Note]:
-    """Times or file offsets have another width on a 32-bit platform.
+    """The width of times or file offsets changed on a 32-bit platform.
 
     ``_TIME_BITS`` or ``_FILE_OFFSET_BITS`` differs between the builds. Programs built with the other setting pass and
-    store values of half or twice the width, and so does every struct that holds one.
+    store values of half or twice the width, also within structs.
 
     Fix: build with the old settings, or rebuild all consumers and bump the SONAME.
     """
     if is_time64(alias, context):
-        yield Note("the width differs", spell(alias.old.target), spell(alias.new.target))
+        yield Note("the width changed", spell(alias.old.target), spell(alias.new.target))
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def long_double_abi_changed(value: Changed[Parameter] | Changed[Result], context: Context) -> Iterator[Note]:
     """A function takes or returns ``long double`` in another format.
 
-    The builds differ in ``-mlong-double-64`` or the like. Callers pass the number in other registers, and as other
-    bits.
+    The builds differ in ``-mlong-double-64`` or similar options. Callers pass the number in other registers and with
+    other bits.
 
-    Fix: build with the platform's own format, or with the one of the old release.
+    Fix: use the platform's own format, or the old release's.
     """
     if difference(value.old.type, value.new.type, context) is TypeDifference.LONG_DOUBLE:
         old = context.old.types.layouts.size(value.old.type)
         new = context.new.types.layouts.size(value.new.type)
-        yield Note("long double is of another size (bytes)", str(old), str(new))
+        yield Note("the size of long double changed (bytes)", str(old), str(new))
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def stdlib_implementation_changed(library: Changed[Library]) -> Iterator[Note]:
     """The library uses another implementation of the C++ standard library.
 
-    Strings, containers and streams have another layout there. Where the interface uses them, mangled names or layouts
-    differ too, which are findings of their own. Exceptions and allocations that cross over may be misread.
+    Strings, containers and streams have another layout there. Changed names and layouts in the interface are reported
+    separately. Exceptions and allocations that cross between both may be misread.
 
     Fix: build with the standard library that consumers use (``-stdlib=``).
     """
     old, new = _standard_library(library.old), _standard_library(library.new)
     if old and new and old != new:
-        yield Note("the standard library is another one", old, new)
+        yield Note("the standard library was replaced", old, new)
 
 
 def _standard_library(library: Library) -> str | None:
@@ -367,27 +367,26 @@ def allocator_replacement_added(taken: Added[TakenName]) -> Iterator[Note]:
 def func_added_runtime_name(taken: Added[TakenName]) -> Iterator[Note]:
     """A new export has the name of a function or variable of the C library.
 
-    A program that is linked with the library finds it there before it comes to the C library, and so do all other
-    libraries of the process: ``write(1, ...)`` calls the library's ``write``. It makes no difference whether a header
-    declares it.
+    A program linked with the library finds the symbol there before the C library's, and so do all other libraries of
+    the process. ``write(1, ...)`` then calls the library's ``write``, whether or not a header declares it.
 
     Fix: hide it, with a version script or ``-fvisibility=hidden``, or give it another name.
     """
     if not is_allocator(taken.new.symbol) and taken.new.version is None:
-        yield Note("it takes the place of the C library's own", None, taken.new.symbol)
+        yield Note("it overrides the C library's", None, taken.new.symbol)
 
 
 @rule(Impact.RISK, variant="runtime_name_versioned", evidence="symbol", element="functions", action="added")
 def func_added_runtime_name_versioned(taken: Added[TakenName]) -> Iterator[Note]:
     """A new export has the name of a function or variable of the C library, in a version node of the library.
 
-    With glibc, built programs ask for the C library's version of it, and get that. A program that is linked
-    again gets the library's, and so does every program where the C library has no versions (musl).
+    With glibc, existing binaries keep using the C library's version of it. A relinked program uses the library's. Where
+    the C library has no versions (musl), every program does.
 
     Fix: hide it, with a version script or ``-fvisibility=hidden``, or give it another name.
     """
     if not is_allocator(taken.new.symbol) and taken.new.version is not None:
-        yield Note("a new link finds it before the C library's own", None, taken.new.symbol)
+        yield Note("a new link finds it before the C library's", None, taken.new.symbol)
 
 
 FEWEST: Final = 4

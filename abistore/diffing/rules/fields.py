@@ -58,10 +58,10 @@ def _is_hidden(field: Removed[Field] | Removed[Field | InnerField], context: Con
 def type_field_added(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
     """A field was inserted before others, or appended to a struct that callers allocate.
 
-    Programs built with the old header allocate too little, or keep another field in that place. The library reads and
-    writes the field there all the same.
+    Programs built with the old header allocate too little, or have another field at that offset. The library reads and
+    writes the new field anyway.
 
-    Fix: put it into reserved storage, or let only the library allocate the struct and append fields to it.
+    Fix: use reserved storage, or let only the library allocate the struct and append fields to it.
     """
     place = place_of(field, context)
     if place is FieldPlace.BETWEEN or (place is FieldPlace.END and not grows_safely(record_of(field), context)):
@@ -70,15 +70,15 @@ def type_field_added(field: Added[Field | InnerField], context: Context) -> Iter
 
 @rule(Impact.RISK, variant="trailing", evidence="layout", element="types", action="added")
 def type_field_added_trailing(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
-    """A field was appended to a struct that the library allocates, or of which callers tell what theirs holds.
+    """A field was appended to a struct that the library allocates, or whose callers state its size or version.
 
-    Programs that hold pointers from the library, or fill in a field with its size, do not notice. Nor do those that set
-    bits of a mask for the fields that they know (``field_mask``), where each new field has a new bit that is called
-    after it; that pass the size beside the struct, or the version in a table of function pointers; that read a table
-    which the library hands out; and that have the struct in unions alone which are as large as before. Programs that
-    declare, copy or derive from the struct all the same have no room for the field.
+    These programs do not notice: those that only hold pointers from the library, and those that fill a size field. The
+    same applies to a mask of known fields (``field_mask``) with one bit for each field. It applies to a size passed
+    next to the struct, and to a version in a table of function pointers. It also applies to tables that the library
+    returns, and to structs used only in unions of unchanged size. Programs that declare, copy or derive from the struct
+    anyway have no room for the field.
 
-    Fix: hide the definition from consumers, or say in its documentation that it will grow.
+    Fix: hide the definition from consumers, or document that the struct will grow.
     """
     if place_of(field, context) is FieldPlace.END and grows_safely(record_of(field), context):
         yield Note("a field was appended", None, f"{spelled(field.new)} at {_place(field.new)}")
@@ -88,9 +88,9 @@ def type_field_added_trailing(field: Added[Field | InnerField], context: Context
 def type_field_added_compatible(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
     """A field was added in padding that the library sets, or in place of a removed field.
 
-    The size and the other fields are as before. The library makes all objects that it reads: it allocates them, takes
-    none from programs, or headers tell that programs can do no more than call constructors that it exports. Where a
-    field was removed, programs go on using that one; the removal is a finding of its own.
+    The size and the other fields are the same. The library makes all objects that it reads: it allocates them, or takes
+    none from programs. Or headers show that programs can only call exported constructors. In place of a removed field,
+    programs keep using that one; the removal is reported separately.
 
     Fix: nothing.
     """
@@ -102,14 +102,14 @@ def type_field_added_compatible(field: Added[Field | InnerField], context: Conte
 
 @rule(Impact.BREAKING, variant="uninitialized", evidence="layout", element="types", action="added")
 def type_field_added_uninitialized(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
-    """A field was added in padding that constructors of programs leave as it was.
+    """A field was added in padding that constructors in programs leave uninitialised.
 
-    The size and the other fields are as before. Programs built with the old header have a constructor compiled in that
-    gives each member its first value, and the padding none: the library takes for the new field whatever lay there.
-    Example: ``struct Options { long level = 1; bool fast = false; };`` gets ``bool safe = false``, and programs hand
-    over ``Options`` that lie on their stack.
+    The size and the other fields are the same. Programs built with the old header have a constructor compiled in that
+    initialises each member, but not the padding. The library reads garbage as the new field. Example: ``struct Options
+    { long level = 1; bool fast = false; };`` gets ``bool safe = false``, and programs pass ``Options`` from their
+    stack.
 
-    Fix: construct objects by functions that the library exports, or give the field to a class with a new name.
+    Fix: construct objects in functions that the library exports, or add the field to a class with a new name.
     """
     if _is_left_unset(field, context) and _is_uninitialized(field, context):
         yield Note("a field was added in padding", None, f"{spelled(field.new)} at {_place(field.new)}")
@@ -117,14 +117,14 @@ def type_field_added_uninitialized(field: Added[Field | InnerField], context: Co
 
 @rule(Impact.RISK, variant="unset", evidence="layout", element="types", action="added")
 def type_field_added_unset(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
-    """A field was added in the padding of a struct that programs set up themselves, or an array without a bound.
+    """A field or a flexible array was added in the padding of a struct that programs initialise themselves.
 
-    The size and the other fields are as before. Programs built with the old header never set what came, so that the
-    library reads whatever lay there. Example: ``struct options { int level; char fast; };`` gets ``char safe``, and
-    programs hand over options that lay on their stack. So do those that have an inline constructor compiled in; files
-    do not tell that a class has none.
+    The size and the other fields are the same. Programs built with the old header never set the new field, so the
+    library reads garbage. Example: ``struct options { int level; char fast; };`` gets ``char safe``, and programs pass
+    options from their stack. Programs with a compiled-in inline constructor do the same; files do not show whether a
+    class has one.
 
-    Fix: read the field only where another, such as a version or a flag, says that it was set.
+    Fix: read the field only if another one, such as a version or a flag, shows that it was set.
     """
     if _is_unbounded(field, context):
         if _is_unset(field, context):
@@ -161,11 +161,11 @@ def _lies_free(field: Added[Field | InnerField], context: Context) -> bool:
 def used_reserved_field(
     field: Added[Field | InnerField] | Changed[Field | InnerField], context: Context
 ) -> Iterator[Note]:
-    """Reserved storage was put to use.
+    """Reserved storage is now used.
 
-    The struct keeps its size and its other fields. Programs that cleared it, as they were asked to, pass zero.
+    The struct keeps its size and its other fields. Programs that cleared it, as documented, pass zero.
 
-    Fix: nothing, if zero means what happened before.
+    Fix: nothing, if zero means the old behaviour.
     """
     if isinstance(field, Added):
         if place_of(field, context) is FieldPlace.RESERVED and not is_reserved(plain(field.new)):
@@ -185,8 +185,8 @@ def used_reserved_field(
 def type_field_removed(field: Removed[Field], context: Context) -> Iterator[Note]:
     """A field was removed.
 
-    Programs read and write what now is another field, padding, or memory behind the struct. So does code of the header
-    that was compiled into them, of a private field too.
+    Programs read and write another field, padding, or memory beyond the struct in its place. Header code compiled into
+    them does the same with private fields.
 
     Fix: keep the field, and mark it reserved or deprecated.
     """
@@ -199,8 +199,8 @@ def type_field_removed(field: Removed[Field], context: Context) -> Iterator[Note
 def type_field_removed_to_reserved(field: Removed[Field], context: Context) -> Iterator[Note]:
     """A field became reserved storage.
 
-    The struct keeps its size and its other fields. Programs that read the field find what the library leaves there, and
-    what they write has no effect. Example: ``int timeout`` became ``int reserved``.
+    The struct keeps its size and its other fields. Programs that read the field get an unspecified value, and what they
+    write has no effect. Example: ``int timeout`` became ``int reserved``.
 
     Fix: nothing, if no consumer had a reason to use it; else keep it and mark it deprecated.
     """
@@ -213,10 +213,9 @@ def type_field_removed_to_reserved(field: Removed[Field], context: Context) -> I
 def type_field_removed_private(field: Removed[Field | InnerField], context: Context) -> Iterator[Note]:
     """A private field was removed.
 
-    Programs cannot name it. Inline functions and friends that were compiled into them may use it; none that the headers
-    show does.
+    Programs cannot name it. Compiled-in inline functions and friends may use it; according to the headers, none does.
 
-    Fix: nothing, where no inline function used it.
+    Fix: nothing, if no inline function used it.
     """
     own = plain(field.old)
     if _is_hidden(field, context) and not is_reserved(own):
@@ -227,9 +226,9 @@ def type_field_removed_private(field: Removed[Field | InnerField], context: Cont
 def type_field_removed_reserved(field: Removed[Field | InnerField], context: Context) -> Iterator[Note]:
     """Reserved storage was removed, and nothing took its place.
 
-    Nobody uses it. Where the struct became smaller, that is a finding of its own.
+    Nobody uses it. A smaller size of the struct is reported separately.
 
-    Fix: keep the storage for fields to come.
+    Fix: keep the storage for future fields.
     """
     if is_reserved(plain(field.old)) and not is_reused(field, context):
         yield Note("reserved storage was removed", f"{spelled(field.old)} at {_place(field.old)}", None)
@@ -249,13 +248,13 @@ def type_field_removed_reserved(field: Removed[Field | InnerField], context: Con
 def type_field_offset_changed(field: Changed[Field | InnerField]) -> Iterator[Note]:
     """A field moved to another offset.
 
-    Programs read and write it where it was, which now is another field or padding.
+    Programs use the old offset, where another field or padding is now.
 
     Fix: keep the order and the types of the fields before it, and append new ones.
     """
     old, new = plain(field.old), plain(field.new)
     if old.offset != new.offset and not (is_reserved(old) and is_reserved(new)):
-        yield Note("the field lies elsewhere", _place(field.old), _place(field.new))
+        yield Note("the offset changed", _place(field.old), _place(field.new))
 
 
 @rule(
@@ -276,7 +275,7 @@ def type_field_type_changed(field: Changed[Field], context: Context) -> Iterator
     Fix: keep the field and add one of the new type.
     """
     if field_type(field, context) is FieldType.DIFFERENT and not _in_union(field):
-        yield Note("the field is of another type", spelled(field.old), spelled(field.new))
+        yield Note("the type changed", spelled(field.old), spelled(field.new))
 
 
 def _retyped(field: Changed[Field | InnerField], context: Context) -> Retyped | None:
@@ -306,7 +305,7 @@ variants_of(
         more={
             Retyped.CONVERTIBLE: (
                 "Example: ``long`` became ``long long`` of the same size, or ``unsigned red : 8`` became"
-                " ``unsigned char red`` in its place. Nobody outside of the class names a private field."
+                " ``unsigned char red`` in its place. Programs cannot name private fields."
             ),
             Retyped.INCONVERTIBLE: (
                 "Example: ``struct item *next`` became ``void *next``, and ``list.next->size`` does not compile. In"
@@ -322,42 +321,41 @@ variants_of(
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
 def field_bitfield_changed(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
-    """The width of a bit-field changed, or the field became, or stopped being, a bit-field.
+    """The width of a bit-field changed, or the field became or stopped being a bit-field.
 
-    Programs read and write other bits than the library. A bit-field of whole bytes that became an ordinary member of
-    the same bits is only spelled differently.
+    Programs and the library read and write different bits. A bit-field of whole bytes that became an ordinary member
+    with the same bits is only spelled differently.
 
-    Fix: keep the width; take further bits from reserved ones and give them a name of their own.
+    Fix: keep the width; take additional bits from reserved ones and name them.
     """
     old, new = plain(field.old), plain(field.new)
     if old.bit_size != new.bit_size and not is_reserved(old) and not is_whole_member(field, context):
-        yield Note("the field has another width", spelled(field.old), spelled(field.new))
+        yield Note("the width changed", spelled(field.old), spelled(field.new))
 
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
 def anon_field_changed(field: Changed[InnerField] | Removed[InnerField], context: Context) -> Iterator[Note]:
     """A member of an anonymous struct or union was removed, or its type changed.
 
-    Programs use it like a member of the struct around it: they read and write it as it was.
+    Programs read and write it like a member of the enclosing struct, at the old offset and with the old type.
 
-    Fix: keep it; in a union, add a further alternative.
+    Fix: keep it; in a union, add another alternative.
     """
     if isinstance(field, Removed):
         own = plain(field.old)
         if own.access != "private" and not is_reserved(own):
             yield Note("an anonymous member was removed", f"{spelled(field.old)} at {_place(field.old)}", None)
     elif field_type(field, context) is FieldType.DIFFERENT:
-        yield Note("an anonymous member is of another type", spelled(field.old), spelled(field.new))
+        yield Note("the type of an anonymous member changed", spelled(field.old), spelled(field.new))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
 def flexible_array_member_changed(
     field: Changed[Field | InnerField] | Added[Field | InnerField], context: Context
 ) -> Iterator[Note]:
-    """The last member became, or stopped being, an array without a bound; or one was added that the library sets.
+    """The last member became or stopped being a flexible array, or one was added that the library sets.
 
-    The elements that programs know lie where they lay. Where the size of the struct differs, that is a finding of its
-    own.
+    The elements that programs know keep their offsets. A different size of the struct is reported separately.
 
     Fix: nothing.
     """
@@ -365,7 +363,7 @@ def flexible_array_member_changed(
         if _is_unbounded(field, context) and not _is_unset(field, context):
             yield Note("a flexible array was added", None, spelled(field.new))
     elif field_type(field, context) is FieldType.FLEXIBLE:
-        yield Note("the last array's bound differs", spelled(field.old), spelled(field.new))
+        yield Note("the bound of the last array changed", spelled(field.old), spelled(field.new))
 
 
 # --- names -------------------------------------------------------------------------------------------------------
@@ -380,13 +378,13 @@ def _rename(field: Changed[Field | InnerField]) -> tuple[str, str] | None:
 def field_renamed(field: Changed[Field | InnerField]) -> Iterator[Note]:
     """A field was renamed.
 
-    It keeps its offset, and built programs use it as before. Sources that name it stop compiling.
+    It keeps its offset, and existing binaries use it as before. Sources that name it stop compiling.
 
-    Fix: keep the old name in an anonymous union with the new one, for a while.
+    Fix: keep the old name in an anonymous union with the new one, for a transition period.
     """
     names = _rename(field)
     if names is not None and plain(field.old).access != "private":
-        yield Note("the field has another name", *names)
+        yield Note("the field was renamed", *names)
 
 
 @rule(Impact.API_BREAK, variant="grouping", evidence="layout", element="types", action="changed")
@@ -394,10 +392,10 @@ def type_field_type_changed_grouping(group: Changed[FieldGroup]) -> Iterator[Not
     """Fields were grouped differently in the same storage.
 
     Single fields became an array, a nested struct became its members, or an anonymous one got a name: ``int x, y``
-    became ``int at[2]``. The same values lie at the same offsets, and built programs use them as before. Sources that
-    name the old fields stop compiling.
+    became ``int at[2]``. The same values are at the same offsets, and existing binaries use them as before. Sources
+    that name the old fields stop compiling.
 
-    Fix: keep the old names in an anonymous union with the new fields, for a while.
+    Fix: keep the old names in an anonymous union with the new fields, for a transition period.
     """
     yield Note("the fields are declared differently", _list(group.old), _list(group.new))
 
@@ -416,7 +414,7 @@ def field_renamed_private(field: Changed[Field | InnerField]) -> Iterator[Note]:
     """
     names = _rename(field)
     if names is not None and plain(field.old).access == "private":
-        yield Note("the private field has another name", *names)
+        yield Note("the private field was renamed", *names)
 
 
 def _gained(field: Changed[Field | InnerField], qualifier: str, context: Context) -> bool:
@@ -433,49 +431,49 @@ def _lost(field: Changed[Field | InnerField], qualifier: str, context: Context) 
 def field_became_const(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
     """A field became ``const``.
 
-    Built programs go on writing to it, although the library expects that nobody does. Sources that write to it stop
+    Existing binaries keep writing to it, although the library expects that nobody does. Sources that write to it stop
     compiling.
 
-    Fix: leave it writable, or give the value through a function.
+    Fix: leave it writable, or return the value from a function.
     """
     if _gained(field, "const", context):
-        yield Note("the field is constant", spelled(field.old), spelled(field.new))
+        yield Note("the field became const", spelled(field.old), spelled(field.new))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
 def field_lost_const(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
     """A field is no longer ``const``.
 
-    Built programs read it as before: compilers do not keep a member's value across calls.
+    Existing binaries read it as before: compilers do not keep a member's value across calls.
 
     Fix: nothing.
     """
     if _lost(field, "const", context):
-        yield Note("the field is not constant any more", spelled(field.old), spelled(field.new))
+        yield Note("the field is no longer const", spelled(field.old), spelled(field.new))
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
 def field_became_volatile(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
-    """A field became ``volatile``: it changes by other means than the program.
+    """A field became ``volatile``.
 
-    Built programs keep old values in registers, and may wait for a change that they never see.
+    Existing binaries keep old values in registers, and may wait for a change that they never see.
 
     Fix: give access through functions.
     """
     if _gained(field, "volatile", context):
-        yield Note("the field is volatile", spelled(field.old), spelled(field.new))
+        yield Note("the field became volatile", spelled(field.old), spelled(field.new))
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
 def field_lost_volatile(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
     """A field is no longer ``volatile``.
 
-    Built programs read it from memory every time, as before. Sources no longer do so when they are compiled again.
+    Existing binaries read it from memory every time, as before. Recompiled sources no longer do.
 
-    Fix: nothing, where nothing else changes the field while consumers look at it.
+    Fix: nothing, if nothing else changes the field while programs read it.
     """
     if _lost(field, "volatile", context):
-        yield Note("the field is not volatile any more", spelled(field.old), spelled(field.new))
+        yield Note("the field is no longer volatile", spelled(field.old), spelled(field.new))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
@@ -484,55 +482,55 @@ def field_became_mutable(field: Changed[Field | InnerField]) -> Iterator[Note]:
 
     It may change in constant objects. The layout is the same.
 
-    Fix: nothing, where no constant object lies in read-only memory.
+    Fix: nothing, if no constant object lies in read-only memory.
     """
     if plain(field.new).mutable and not plain(field.old).mutable:
-        yield Note("the field is mutable", None, "mutable")
+        yield Note("the field became mutable", None, "mutable")
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
 def field_lost_mutable(field: Changed[Field | InnerField]) -> Iterator[Note]:
     """A field is no longer ``mutable``.
 
-    Built programs work as before. Sources that change it in constant objects stop compiling.
+    Existing binaries work as before. Sources that change it in constant objects stop compiling.
 
     Fix: keep it mutable where it is public.
     """
     if plain(field.old).mutable and not plain(field.new).mutable:
-        yield Note("the field is not mutable any more", "mutable", None)
+        yield Note("the field is no longer mutable", "mutable", None)
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
 def field_access_changed(field: Changed[Field | InnerField]) -> Iterator[Note]:
     """The access to a field was narrowed, e.g. from public to private.
 
-    Built programs go on using it. Sources that use it stop compiling.
+    Existing binaries keep using it. Sources that use it stop compiling.
 
-    Fix: deprecate it before you make it private.
+    Fix: deprecate it before making it private.
     """
     old, new = plain(field.old).access, plain(field.new).access
     if WIDTH[new] < WIDTH[old]:
-        yield Note("the access is narrower", old, new)
+        yield Note("the access was narrowed", old, new)
 
 
 @rule(Impact.COMPATIBLE, variant="widened", evidence="layout", element="types", action="changed")
 def field_access_changed_widened(field: Changed[Field | InnerField]) -> Iterator[Note]:
     """The access to a field was widened, e.g. from private to public.
 
-    Built consumers and sources work as before.
+    Existing binaries and sources work as before.
 
     Fix: nothing.
     """
     old, new = plain(field.old).access, plain(field.new).access
     if WIDTH[new] > WIDTH[old]:
-        yield Note("the access is wider", old, new)
+        yield Note("the access was widened", old, new)
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="added")
 def union_field_added(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
     """A member was added to a union.
 
-    The other members are where they were. Where the union became larger, that is a finding of its own.
+    The other members keep their offsets. A larger size of the union is reported separately.
 
     Fix: nothing, if the library never stores the new member where older programs read.
     """
@@ -544,10 +542,10 @@ def union_field_added(field: Added[Field | InnerField], context: Context) -> Ite
 def union_field_removed(field: Removed[Field]) -> Iterator[Note]:
     """A member of a union was removed.
 
-    Programs store it and the library does not know it any more, or the library stores something else where programs
-    read it.
+    Programs store it and the library no longer understands it, or the library stores something else where programs read
+    it.
 
-    Fix: keep the member, and go on understanding it.
+    Fix: keep the member, and keep supporting it.
     """
     if field.within is None or field.within.old.sort != "union" or is_reserved(field.old):
         return
@@ -567,15 +565,15 @@ def union_field_type_changed(field: Changed[Field], context: Context) -> Iterato
     if within is None or within.old.sort != "union" or is_opaque_storage(within.old):
         return
     if field_type(field, context) is FieldType.DIFFERENT:
-        yield Note("the member is of another type", spelled(field.old), spelled(field.new))
+        yield Note("the type of the member changed", spelled(field.old), spelled(field.new))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
 def union_field_reordered(record: Changed[Record]) -> Iterator[Note]:
     """The members of a union were reordered.
 
-    They lie where they lay, and built programs use them. Sources that initialise the union without a member's name
-    initialise another one when they are compiled again.
+    They keep their offsets, and existing binaries use them as before. Recompiled sources that initialise the union
+    without naming a member initialise another one.
 
     Fix: keep the first member first.
     """
@@ -584,7 +582,7 @@ def union_field_reordered(record: Changed[Record]) -> Iterator[Note]:
         before = [name for name in names if name in new.get(offset, ())]
         after = [name for name in new.get(offset, ()) if name in names]
         if before != after:
-            yield Note("the members are in another order", ", ".join(before), ", ".join(after))
+            yield Note("the members were reordered", ", ".join(before), ", ".join(after))
 
 
 def _by_offset(record: Record) -> dict[int, list[str]]:
@@ -597,10 +595,10 @@ def _by_offset(record: Record) -> dict[int, list[str]]:
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
 def union_storage_changed(field: Changed[Field] | Removed[Field], context: Context) -> Iterator[Note]:
-    """A union whose only purpose is room for the library's data was declared differently.
+    """A union that only reserves memory for the library's data was declared differently.
 
-    Its name forbids programs to use the other member, so that they depend only on its size and alignment, which have
-    findings of their own. Example: ``char opaque[40]`` became ``long opaque[5]``.
+    Its name marks the other member as internal, so programs depend only on its size and alignment, which are reported
+    separately. Example: ``char opaque[40]`` became ``long opaque[5]``.
 
     Fix: nothing.
     """

@@ -48,14 +48,14 @@ def _instance(function: Function) -> bool:
 def func_params_changed(function: Changed[Function], context: Context) -> Iterator[Note]:
     """The number or the types of a function's parameters changed under the same symbol.
 
-    Callers leave registers or stack slots unset that the function reads, pass values in other registers or with another
-    width, or pass something else than the function takes.
+    Callers leave registers or stack slots unset that the function reads. Or they pass values in other registers, or
+    with another width or type.
 
     Fix: keep the function and add one with a new name for the new parameters.
     """
     old, new = function.old, function.new
     if _other_parameters(function, context) or _float_is_widened(old, new, context):
-        yield Note("the function takes other parameters", _prototype(old), _prototype(new))
+        yield Note("the parameters changed", _prototype(old), _prototype(new))
 
 
 def _other_parameters(function: Changed[Function], context: Context) -> bool:
@@ -84,10 +84,10 @@ def _lists_parameters(function: Function) -> bool:
 
 @rule(Impact.RISK, variant="prototype", evidence="layout", element="functions", action="changed")
 def func_params_changed_prototype(function: Changed[Function], context: Context) -> Iterator[Note]:
-    """A function got or lost a prototype, or its first parameters without one.
+    """A function got or lost a prototype, or its declaration without one changed its parameters.
 
-    Without a prototype, e.g. ``int f();``, compilers do not check arguments: built callers passed what they believed
-    right, with small integers widened. That may not be what the function takes.
+    Without a prototype, e.g. ``int f();``, compilers do not check arguments. Existing callers pass what they believe
+    right, with small integers widened. The function may take something else.
 
     Fix: declare every function with its parameters, ``(void)`` where it has none.
     """
@@ -96,7 +96,7 @@ def func_params_changed_prototype(function: Changed[Function], context: Context)
     if _float_is_widened(old, new, context):
         return
     if (old.prototyped != new.prototyped and (old.parameters or new.parameters)) or unknown:
-        yield Note("the parameter list is checked differently", _prototype(old), _prototype(new))
+        yield Note("the prototype changed", _prototype(old), _prototype(new))
 
 
 def _prototype(function: Function) -> str:
@@ -109,25 +109,25 @@ def _prototype(function: Function) -> str:
 def func_variadic_added(function: Changed[Function]) -> Iterator[Note]:
     """A function became variadic (``...``).
 
-    Callers do not tell how many vector registers they use (x86-64). On some platforms (AArch64 on macOS, 64-bit
-    PowerPC, s390x) they pass arguments elsewhere than a variadic function looks for them.
+    On x86-64, callers do not set the number of vector registers that they use. On AArch64 macOS, 64-bit PowerPC and
+    s390x, they pass arguments elsewhere than a variadic function looks.
 
     Fix: add a variadic function with a new name.
     """
     if function.new.variadic and not function.old.variadic:
-        yield Note("the function takes variable arguments", signature(function.old), signature(function.new))
+        yield Note("the function became variadic", signature(function.old), signature(function.new))
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def func_variadic_removed(function: Changed[Function]) -> Iterator[Note]:
     """A function is no longer variadic (``...``).
 
-    Callers pass further arguments that nobody reads.
+    Callers pass additional arguments that nobody reads.
 
     Fix: keep the variadic function.
     """
     if function.old.variadic and not function.new.variadic:
-        yield Note("the function takes no variable arguments", signature(function.old), signature(function.new))
+        yield Note("the function is no longer variadic", signature(function.old), signature(function.new))
 
 
 def _is_unread(own: str | None, other: str | None, side: SideFacts) -> bool:
@@ -143,29 +143,29 @@ def _is_unread(own: str | None, other: str | None, side: SideFacts) -> bool:
 def calling_convention_changed(function: Changed[Function], context: Context) -> Iterator[Note]:
     """The calling convention of a function changed.
 
-    Callers put arguments into other registers than the function reads, or look for the result elsewhere. So it is for
-    a function of its own convention (``__attribute__((ms_abi))``), and for one that was compiled with other options
-    (``-mabi``, ``-mregparm``, ``-fpcc-struct-return``) that concern its parameters or result, or those of a callback
-    or virtual function that it hands over.
+    Callers pass arguments in other registers than the function reads, or look for the result elsewhere. The function
+    has its own convention (``__attribute__((ms_abi))``), or was compiled with other options (``-mabi``, ``-mregparm``,
+    ``-fpcc-struct-return``). Such options count where they affect its parameters or result, or those of a callback or
+    virtual function that it passes.
 
     Fix: keep the attribute, and build with the old release's options.
     """
     old, new = function.old.calling_convention, function.new.calling_convention
     if old != new and not (_is_unread(old, new, context.old) or _is_unread(new, old, context.new)):
-        yield Note("the calling convention differs", old or "default", new or "default")
+        yield Note("the calling convention changed", old or "default", new or "default")
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def func_static_changed(function: Changed[Function]) -> Iterator[Note]:
     """A member function became static, or stopped being static.
 
-    The symbol is the same, but the object's address is passed before the other arguments, or no longer is: each
-    argument arrives one place off.
+    The symbol is the same. The object's address is passed before the other arguments, or no longer is: each argument
+    arrives one position off.
 
     Fix: keep the member function and add one with a new name.
     """
     if _instance(function.old) != _instance(function.new):
-        yield Note("the object is passed differently", _sort(function.old), _sort(function.new))
+        yield Note("the object parameter changed", _sort(function.old), _sort(function.new))
 
 
 @rule(Impact.COMPATIBLE, variant="static_function", evidence="layout", element="functions", action="changed")
@@ -174,12 +174,12 @@ def declaration_changed_static_function(function: Changed[Function]) -> Iterator
 
     The symbol and the call are the same. Sources that derive from the class, or name it as a type, stop compiling.
 
-    Fix: nothing for built consumers; keep the class where sources use it as a type.
+    Fix: nothing for existing binaries; keep the class where sources use it as a type.
     """
     scopes = function.old.method is None, function.new.method is None
     if scopes[0] != scopes[1] and _instance(function.old) == _instance(function.new):
         words = {True: "namespace", False: "class"}
-        yield Note("the function's scope is of another sort", words[scopes[0]], words[scopes[1]])
+        yield Note("the kind of the function's scope changed", words[scopes[0]], words[scopes[1]])
 
 
 def _sort(function: Function) -> str:
@@ -190,9 +190,9 @@ def _sort(function: Function) -> str:
 def func_deleted_dwarf(function: Changed[Function], context: Context) -> Iterator[Note]:
     """A function is now deleted (``= delete``).
 
-    Programs still call it. Its symbol may be gone, or belong to another overload.
+    Programs still call it. Its symbol may be missing, or belong to another overload.
 
-    Fix: keep the function for built consumers and deprecate it first.
+    Fix: keep the function for existing binaries and deprecate it first.
     """
     if _is_deleted(function) and not context.has_own_copy(function.subject.name):
         yield _deletion(function)
@@ -202,7 +202,7 @@ def func_deleted_dwarf(function: Changed[Function], context: Context) -> Iterato
 def func_deleted_dwarf_inline(function: Changed[Function], context: Context) -> Iterator[Note]:
     """An inline function, or one that the library never exported, is now deleted (``= delete``).
 
-    Built programs have their own copy of an inline function and go on using it. Sources that call it stop compiling.
+    Existing binaries have their own copy of an inline function and keep using it. Sources that call it stop compiling.
 
     Fix: deprecate it first.
     """
@@ -218,7 +218,7 @@ def _is_deleted(function: Changed[Function]) -> bool:
 def _deletion(function: Changed[Function]) -> Note:
     method = function.new.method
     if method is not None and method.defaulted:  # ``= default`` of a class of which a part has no such member
-        return Note("the compiler no longer makes the member", signature(function.old), None)
+        return Note("the compiler no longer generates the member", signature(function.old), None)
     return Note("the function is deleted", signature(function.old), f"{signature(function.new)} = delete")
 
 
@@ -226,26 +226,26 @@ def _deletion(function: Changed[Function]) -> Note:
 def method_access_changed(function: Changed[Function]) -> Iterator[Note]:
     """The access to a member function was narrowed, e.g. from public to private.
 
-    Built programs go on calling it. Sources that call it stop compiling.
+    Existing binaries keep calling it. Sources that call it stop compiling.
 
-    Fix: deprecate it before you make it private.
+    Fix: deprecate it before making it private.
     """
     access = _accesses(function)
     if access is not None and WIDTH[access[1]] < WIDTH[access[0]]:
-        yield Note("the access is narrower", *access)
+        yield Note("the access was narrowed", *access)
 
 
 @rule(Impact.COMPATIBLE, variant="widened", evidence="layout", element="functions", action="changed")
 def method_access_changed_widened(function: Changed[Function]) -> Iterator[Note]:
     """The access to a member function was widened, e.g. from private to public.
 
-    Built consumers and sources work as before.
+    Existing binaries and sources work as before.
 
     Fix: nothing.
     """
     access = _accesses(function)
     if access is not None and WIDTH[access[1]] > WIDTH[access[0]]:
-        yield Note("the access is wider", *access)
+        yield Note("the access was widened", *access)
 
 
 def _accesses(function: Changed[Function]) -> tuple[Access, Access] | None:
@@ -257,26 +257,26 @@ def _accesses(function: Changed[Function]) -> tuple[Access, Access] | None:
 def ctor_explicit_added(function: Changed[Function]) -> Iterator[Note]:
     """A constructor or conversion became ``explicit``.
 
-    Built programs call the same symbol. Sources that rely on the implicit conversion stop compiling.
+    Existing binaries call the same symbol. Sources that rely on the implicit conversion stop compiling.
 
     Fix: announce it, and bump the major version.
     """
     old, new = function.old.method, function.new.method
     if old is not None and new is not None and new.explicit and not old.explicit:
-        yield Note("the conversion is explicit", signature(function.old), f"explicit {signature(function.new)}")
+        yield Note("the conversion became explicit", signature(function.old), f"explicit {signature(function.new)}")
 
 
 @rule(Impact.RISK, evidence="layout", element="functions", action="changed")
 def ctor_explicit_removed(function: Changed[Function]) -> Iterator[Note]:
     """A constructor or conversion is no longer ``explicit``.
 
-    Built programs call the same symbol. Sources may choose another overload when they are compiled again.
+    Existing binaries call the same symbol. Recompiled sources may choose another overload.
 
     Fix: nothing, if no overload becomes ambiguous.
     """
     old, new = function.old.method, function.new.method
     if old is not None and new is not None and old.explicit and not new.explicit:
-        yield Note("the conversion is implicit", f"explicit {signature(function.old)}", signature(function.new))
+        yield Note("the conversion became implicit", f"explicit {signature(function.old)}", signature(function.new))
 
 
 @rule(
@@ -309,9 +309,9 @@ def func_promise_removed_noreturn(function: Changed[Function]) -> Iterator[Note]
 def func_promise_added_noreturn(function: Changed[Function]) -> Iterator[Note]:
     """A function became ``noreturn``.
 
-    Built callers expect it to return: what they do after the call, such as releasing a lock, no longer happens.
+    Existing callers expect it to return. The code after the call, such as releasing a lock, no longer runs.
 
-    Fix: nothing, where it never returned before.
+    Fix: nothing, if it never returned before.
     """
     if function.new.noreturn and not function.old.noreturn:
         yield Note("the function does not return", None, "noreturn")
@@ -319,57 +319,56 @@ def func_promise_added_noreturn(function: Changed[Function]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, variant="internal", evidence="layout", element="functions", action="changed")
 def declaration_changed_internal(export: Changed[InternalExport]) -> Iterator[Note]:
-    """A member of a class that no program can name changed.
+    """A member of an internal class changed.
 
-    Only the library's own source files define the class, or it stands within a function.
+    Only the library's own source files define the class, or it is local to a function.
 
     Fix: nothing; build with ``-fvisibility=hidden`` to keep such symbols out of the export table.
     """
     old, new = _both(export)
     if old != new:
-        yield Note("the internal member differs", old, new)
+        yield Note("the internal member changed", old, new)
 
 
 @rule(Impact.RISK, variant="private", evidence="layout", element="functions", action="changed")
 def declaration_changed_private(export: Changed[UndeclaredExport]) -> Iterator[Note]:
     """An export that no public header declares changed.
 
-    Where the public headers are known, none of them mentions it. Otherwise the header that declares it, or defines its
-    class, lies outside the ``include`` folder of the public headers, and no public header needs it; or the export's
-    version node is called private or internal. Only a program that includes headers of the library's own sources was
-    compiled against the old declaration.
+    Where the public headers are known, none of them mentions it. Otherwise its header is outside the ``include`` folder
+    of the public headers, and no public header needs it. Or the export's version node is named private or internal.
+    Only a program that includes the library's internal headers was recompiledst the old declaration.
 
-    Fix: nothing, where no installed header declares it; build with ``-fvisibility=hidden`` to keep such symbols out of
-    the export table.
+    Fix: nothing, if no installed header declares it; build with ``-fvisibility=hidden`` to keep such symbols out of the
+    export table.
     """
     old, new = _both(export)
     if old != new:
         where = f" in {without_machine(export.old.header)}" if export.old.header else ", which no public header holds,"
-        yield Note(f"the declaration{where} differs", old, new)
+        yield Note(f"the declaration{where} changed", old, new)
 
 
 @rule(Impact.COMPATIBLE, variant="undeclared", evidence="layout", element="functions", action="changed")
 def declaration_changed_undeclared(export: Changed[OmittedExport]) -> Iterator[Note]:
     """An export changed that no public header declares or uses.
 
-    The old release's headers are known, and so is all that they include. None of them has the name, and no inline
-    function, template or macro of theirs uses it: no program was compiled against the old declaration. That the given
-    headers are all public ones is taken for granted.
+    The old release's headers and everything that they include are known. None of them has the name, and no inline
+    function, template or macro uses it: no program was recompiledst the old declaration. The given headers are assumed
+    to be all public headers.
 
     Fix: nothing; build with ``-fvisibility=hidden`` to keep such symbols out of the export table.
     """
     old, new = _both(export)
     if old != new:
-        yield Note("the declaration, which no public header has, differs", old, new)
+        yield Note("the declaration, which no public header contains, changed", old, new)
 
 
 @rule(Impact.RISK, variant="inaccessible", evidence="layout", element="functions", action="changed")
 def declaration_changed_inaccessible(export: Changed[PrivateMemberExport]) -> Iterator[Note]:
     """A private member function or private static data member changed.
 
-    Programs cannot name it. They use it only through an inline function or a friend that a header defines. The library
-    exports no copy of an inline function that has access to it. Copies that compilers inlined everywhere are not seen
-    without the headers.
+    Programs cannot name it. They use it only through an inline function or a friend in a header. The library exports no
+    copy of an inline function that has access to it. Copies that compilers inlined everywhere are not visible without
+    the headers.
 
     Fix: nothing, if no inline function in a header uses it; else keep it until the SONAME is bumped.
     """
@@ -377,22 +376,23 @@ def declaration_changed_inaccessible(export: Changed[PrivateMemberExport]) -> It
     if old == new:
         old, new = (declaration(export.subject.name, each.shape) for each in (export.old, export.new))
     if old != new:
-        yield Note("the private member differs", old, new)
+        yield Note("the private member changed", old, new)
 
 
 @rule(Impact.RISK, variant="uncallable", evidence="layout", element="functions", action="changed")
 def declaration_changed_uncallable(export: Changed[UncallableExport]) -> Iterator[Note]:
-    """A function that no program can call takes or returns something else.
+    """A function that no program can call changed its parameters or result.
 
-    It passes by value a class of the library that the public headers declare and do not define, as ``class View;`` and
-    ``View name() const;``: compilers refuse each call. Only a program that includes headers of the library's own
-    sources was compiled against the old declaration.
+    It passes a class by value that the public headers declare but do not define: ``class View;`` and ``View name()
+    const;``. Compilers reject each call. Or it takes a reference to such a class, and nothing in the headers gives
+    programs an object of it. Only a program that includes the library's internal headers was recompiledst the old
+    declaration.
 
-    Fix: nothing, where no installed header defines the class; else keep the function, and add one with a new name.
+    Fix: nothing, if no installed header defines the class; else keep the function, and add one with a new name.
     """
     old, new = _both(export)
     if old != new:
-        yield Note("a function that programs cannot call differs", old, new)
+        yield Note("a function that programs cannot call changed", old, new)
 
 
 def _both(
@@ -448,12 +448,12 @@ def _constants(variable: Changed[Variable], context: Context) -> tuple[bool, boo
 def var_type_changed(variable: Changed[Variable], context: Context) -> Iterator[Note]:
     """The type of an exported variable changed.
 
-    Consumers read and write it with the old type's size and layout.
+    Programs read and write it with the old type's size and layout.
 
     Fix: keep the variable, and export the new data under a new name or through a function.
     """
     if _sameness(variable, context) is Sameness.DIFFERENT:
-        yield Note("the variable is of another type", *_types(variable))
+        yield Note("the type changed", *_types(variable))
 
 
 def _is_usable(variable: Changed[Variable], context: Context) -> bool:
@@ -503,7 +503,7 @@ def var_became_const(variable: Changed[Variable], context: Context) -> Iterator[
     Fix: keep it writable, and export a constant under a new name.
     """
     if _constants(variable, context) == (False, True):
-        yield Note("the variable is constant", *_types(variable))
+        yield Note("the variable became const", *_types(variable))
 
 
 @rule(Impact.BREAKING, evidence="layout", element="variables", action="changed")
@@ -516,7 +516,7 @@ def var_lost_const(variable: Changed[Variable], context: Context) -> Iterator[No
     Fix: keep it constant, and export the changing value through a function.
     """
     if _constants(variable, context) == (True, False):
-        yield Note("the variable is not constant any more", *_types(variable))
+        yield Note("the variable is no longer const", *_types(variable))
 
 
 def _read_only(symbol: Changed[Symbol], context: Context) -> tuple[bool | None, bool | None]:
@@ -538,27 +538,27 @@ def _is_constant(side: SideFacts, name: Name) -> bool:
 def var_became_const_storage(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
     """An exported variable moved to read-only memory.
 
-    Programs that write to it are killed. Those that only read it work as before. Without debug information and headers
-    nobody can tell whether programs may write: a constant that was computed at start lies in writable memory too.
+    Programs that write to it are killed. Programs that only read it work as before. Without debug information and
+    headers, abistore cannot know whether programs may write it: a constant computed at start is in writable memory too.
 
     Fix: keep it writable, and export a constant under a new name.
     """
     if _read_only(symbol, context) == (False, True):
-        yield Note("the variable lies in other memory", "writable", "read-only")
+        yield Note("the variable is in other memory", "writable", "read-only")
 
 
 @rule(Impact.RISK, variant="storage", evidence="symbol", element="variables", action="changed", effect="other")
 def var_lost_const_storage(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
     """An exported variable moved from read-only to writable memory.
 
-    On ELF systems a program that is not position-independent may hold its own copy of it (copy relocation), in
-    read-only memory as the variable was: the process is killed when the library writes to that. Everywhere, what
-    compilers took for a constant stays as it was.
+    On ELF systems, a program that is not position-independent may have its own read-only copy (copy relocation). The
+    process is killed when the library writes to it. On all systems, values that compilers treated as constant do not
+    change.
 
     Fix: keep it constant, and export the changing value through a function.
     """
     if _read_only(symbol, context) == (True, False):
-        yield Note("the variable lies in other memory", "read-only", "writable")
+        yield Note("the variable is in other memory", "read-only", "writable")
 
 
 @rule(Impact.COMPATIBLE, variant="static_variable", evidence="layout", element="variables", action="changed")
@@ -567,33 +567,33 @@ def declaration_changed_static_variable(variable: Changed[Variable]) -> Iterator
 
     The symbol and its use are the same. Sources that derive from the class, or name it as a type, stop compiling.
 
-    Fix: nothing for built consumers; keep the class where sources use it as a type.
+    Fix: nothing for existing binaries; keep the class where sources use it as a type.
     """
     scopes = variable.old.owner is None, variable.new.owner is None
     if scopes[0] != scopes[1]:
         words = {True: "namespace", False: "class"}
-        yield Note("the variable's scope is of another sort", words[scopes[0]], words[scopes[1]])
+        yield Note("the kind of the variable's scope changed", words[scopes[0]], words[scopes[1]])
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="variables", action="changed")
 def var_access_changed(variable: Changed[Variable]) -> Iterator[Note]:
     """The access to a static data member was narrowed, e.g. from public to private.
 
-    Built programs go on using it. Sources that use it stop compiling.
+    Existing binaries keep using it. Sources that use it stop compiling.
 
-    Fix: deprecate it before you make it private.
+    Fix: deprecate it before making it private.
     """
     if WIDTH[variable.new.access] < WIDTH[variable.old.access]:
-        yield Note("the access is narrower", variable.old.access, variable.new.access)
+        yield Note("the access was narrowed", variable.old.access, variable.new.access)
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="variables", action="changed")
 def var_access_widened(variable: Changed[Variable]) -> Iterator[Note]:
     """The access to a static data member was widened, e.g. from private to public.
 
-    Built consumers and sources work as before.
+    Existing binaries and sources work as before.
 
     Fix: nothing.
     """
     if WIDTH[variable.new.access] > WIDTH[variable.old.access]:
-        yield Note("the access is wider", variable.old.access, variable.new.access)
+        yield Note("the access was widened", variable.old.access, variable.new.access)

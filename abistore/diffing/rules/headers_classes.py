@@ -55,46 +55,46 @@ def _told(abilities: list[Ability]) -> str:
 
 @rule(Impact.API_BREAK, variant="default", evidence="source", element="types", action="changed")
 def type_ability_removed_default(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """Programs can no longer make an object of a class without arguments.
+    """A class is no longer default-constructible.
 
-    A constructor with arguments was declared, and compilers make none without; or a member or a base must be given a
-    value. Built programs have the old constructor compiled in, or call it. Sources with ``T t;``, ``T t[2];`` or a
-    member of that type stop compiling, and derived classes that give it no arguments.
+    A constructor with arguments was declared, or a member or base must be initialised. Existing binaries have the old
+    constructor compiled in, or call it. Sources with ``T t;``, ``T t[2];`` or a member of that type stop compiling, and
+    so do derived classes that pass no arguments.
 
-    Fix: declare ``T() = default;`` beside the new constructor, or give the member a value.
+    Fix: declare ``T() = default;`` in addition to the new constructor, or initialise the member.
     """
     if found := lost(declared, context, "default", "default_implicitly", "derived_default"):
-        yield Note("no object is made without arguments", _told(found), None)
+        yield Note("the class is no longer default-constructible", _told(found), None)
 
 
 @rule(Impact.API_BREAK, variant="aggregate", evidence="source", element="types", action="changed")
 def type_ability_removed_aggregate(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """Programs can no longer give the members of a class their values by a list.
+    """A class is no longer an aggregate.
 
-    The class got a constructor, a member that is not public, a virtual function or a base, and is no aggregate any
-    more; or the list begins with its base now, and not with the same members in their order. Built programs do not use
-    the list. Sources with ``T t{1, 2};`` stop compiling.
+    The class got a constructor, a non-public member, a virtual function or a base. Or the initialiser list now begins
+    with its base, or members changed their order. Existing binaries do not use the list. Sources with ``T t{1, 2};``
+    stop compiling.
 
-    Fix: add a function that makes such an object, or a constructor that takes all members in their order.
+    Fix: add a function that makes such an object, or a constructor that takes all members in order.
     """
     found, name = lost(declared, context, "aggregate", "list_members"), declared.subject.name
     if found == ["list_members"] and lists_as_before(name, context):
         return
     if found and not accepts_members(name, context) and _has_members(declared, context):
-        yield Note("no list gives its members their values", _told(found), None)
+        yield Note("the class is no longer an aggregate", _told(found), None)
 
 
 @rule(Impact.RISK, variant="aggregate_rerouted", evidence="source", element="types", action="changed")
 def type_ability_removed_aggregate_rerouted(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """A list of values for the members of a class calls a constructor now.
+    """An initialiser list for the members of a class now calls a constructor.
 
-    It takes all members in their order. Sources with such a list compile as before; those with a shorter one, or with
-    the names of members (``{.x = 1}``), stop compiling.
+    It takes all members in order. Sources with such a list compile as before. Shorter lists, and lists with member
+    names (``{.x = 1}``), stop compiling.
 
-    Fix: give the parameters of the constructor defaults.
+    Fix: give the constructor's parameters default arguments.
     """
     if lost(declared, context, "aggregate") and accepts_members(declared.subject.name, context):
-        yield Note("a list of values calls a constructor", WORDS["aggregate"], None)
+        yield Note("an initialiser list calls a constructor", WORDS["aggregate"], None)
 
 
 def _has_members(declared: Changed[Declared], context: Context) -> bool:
@@ -105,72 +105,72 @@ def _has_members(declared: Changed[Declared], context: Context) -> bool:
 
 @rule(Impact.API_BREAK, variant="copy", evidence="source", element="types", action="changed")
 def type_ability_removed_copy(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """Programs can no longer copy an object of a class.
+    """A class is no longer copyable.
 
-    Its copy constructor is deleted or no longer accessible, or compilers make none: a move was declared, or a member or
-    base cannot be copied. Built programs have the old one compiled in, or call it. Sources with ``T t = u;``, or that
-    pass or return such objects by value, stop compiling.
+    Its copy constructor is deleted or inaccessible, or compilers generate none: a move was declared, or a member or
+    base cannot be copied. Existing binaries have the old one compiled in, or call it. Sources with ``T t = u;``, or
+    that pass or return such objects by value, stop compiling.
 
     Fix: declare ``T(const T &) = default;`` beside the move.
     """
     if found := lost(declared, context, "copy", "derived_copy"):
-        yield Note("objects are not copied", _told(found), None)
+        yield Note("the class is no longer copyable", _told(found), None)
 
 
 @rule(Impact.API_BREAK, variant="move", evidence="source", element="types", action="changed")
 def type_ability_removed_move(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """Programs can no longer move an object of a class that they could not copy, or move it no more than copy it.
+    """A class is no longer movable.
 
-    Built programs have the old constructor compiled in, or call it. Sources with ``T t = std::move(u);``, that return
-    such objects or keep them in a ``std::vector``, stop compiling.
+    It could not be copied before, or still can be. Existing binaries have the old constructor compiled in, or call it.
+    Sources with ``T t = std::move(u);``, that return such objects or keep them in a ``std::vector``, stop compiling.
 
-    Fix: declare ``T(T &&)`` as it was.
+    Fix: restore ``T(T &&)``.
     """
     found = lost(declared, context, "move", "derived_move")
     if found and not lost(declared, context, "copy", "derived_copy"):
-        yield Note("objects are not moved", _told(found), None)
+        yield Note("the class is no longer movable", _told(found), None)
 
 
 @rule(Impact.API_BREAK, variant="assignment", evidence="source", element="types", action="changed")
 def type_ability_removed_assignment(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """Programs can no longer assign to an object of a class.
+    """A class is no longer assignable.
 
-    Its assignment is deleted or no longer accessible, or compilers make none: a member is a reference or ``const``, a
-    move was declared, or a member or base cannot be assigned. Built programs have the old one compiled in, or call it.
+    Its assignment is deleted or inaccessible, or compilers generate none. Reasons are a reference or ``const`` member,
+    a declared move, or a member or base without assignment. Existing binaries have the old one compiled in, or call it.
     Sources with ``t = u;`` stop compiling.
 
-    Fix: declare ``T &operator=(const T &)``, or keep the member one that can be assigned.
+    Fix: declare ``T &operator=(const T &)``, or keep all members assignable.
     """
     if found := lost(declared, context, "assign", "move_assign", "derived_assign", "derived_move_assign"):
-        yield Note("objects are not assigned", _told(found), None)
+        yield Note("the class is no longer assignable", _told(found), None)
 
 
 @rule(Impact.API_BREAK, variant="destruction", evidence="source", element="types", action="changed")
 def type_ability_removed_destruction(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """Programs can no longer destroy an object of a class.
+    """A class is no longer destructible.
 
-    Its destructor is deleted or no longer accessible, or a member or base has none that is. Built programs have the old
-    one compiled in, or call it. Sources that declare an object, or use ``delete``, stop compiling.
+    Its destructor is deleted or inaccessible, or that of a member or base is. Existing binaries have the old one
+    compiled in, or call it. Sources that declare an object, or use ``delete``, stop compiling.
 
-    Fix: keep the destructor accessible, and add a function that frees objects of the library's.
+    Fix: keep the destructor accessible, and add a function that frees the library's objects.
     """
     if found := lost(declared, context, "destroy", "derived_destroy"):
-        yield Note("objects are not destroyed", _told(found), None)
+        yield Note("the class is no longer destructible", _told(found), None)
 
 
 @rule(Impact.API_BREAK, variant="derivation", evidence="source", element="types", action="changed")
 def type_ability_removed_derivation(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """Programs can no longer derive from a class, though it is not ``final``.
 
-    It ends with an array without a bound, behind which nothing may lie, or a virtual function got what no class can
-    override. Built programs do not notice by this alone. Sources of classes that derive from it stop compiling, and
-    those that have a member of such a class before others.
+    It ends with a flexible array, which nothing may follow, or a virtual function became impossible to override.
+    Existing binaries are not affected by this alone. Sources of derived classes stop compiling, and so do sources with
+    such a member before others.
 
-    Fix: put what the class got behind a pointer.
+    Fix: move the addition behind a pointer.
     """
     found = lost(declared, context, "derive") and not lost(declared, context, "destroy")
     if found and not gained_trait(declared, "final") and _is_class(declared.subject.name, context.new):
-        yield Note("nobody can derive from the class", WORDS["derive"], None)
+        yield Note("programs can no longer derive from the class", WORDS["derive"], None)
 
 
 def _is_class(name: Name, side: SideFacts) -> bool:
@@ -179,11 +179,11 @@ def _is_class(name: Name, side: SideFacts) -> bool:
 
 @rule(Impact.RISK, variant="triviality", evidence="source", element="types", action="changed")
 def type_ability_removed_triviality(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """Programs can no longer copy objects of a class as bytes, or have constants of it.
+    """A class is no longer trivially copyable, or no longer a literal type.
 
-    The class got a special member that is not trivial, or has no ``constexpr`` constructor any more. Sources that have
-    a ``std::atomic`` of it, copy it with ``memcpy`` where they assert that they may, or declare a ``constexpr`` object
-    stop compiling. How the class is passed by value is a finding of its own.
+    The class got a non-trivial special member, or lost its ``constexpr`` constructor. Sources with a ``std::atomic`` of
+    it, a checked ``memcpy``, or a ``constexpr`` object stop compiling. Changes of passing it by value are reported
+    separately.
 
     Fix: keep copies, moves and the destructor defaulted in the class, and a constructor ``constexpr``.
     """
@@ -193,9 +193,9 @@ def type_ability_removed_triviality(declared: Changed[Declared], context: Contex
 
 @rule(Impact.COMPATIBLE, evidence="source", element="types", action="changed")
 def type_ability_added(declared: Changed[Declared]) -> Iterator[Note]:
-    """Programs can do with a class what they could not.
+    """Programs can do more with the objects of a class.
 
-    They can make, copy, move, assign or destroy its objects, or derive from it, where compilers refused before.
+    They can create, copy, move, assign or destroy them, or derive from the class; before, compilers rejected that.
 
     Fix: nothing; from now on it is part of the interface.
     """
@@ -207,8 +207,8 @@ def type_ability_added(declared: Changed[Declared]) -> Iterator[Note]:
 def type_became_final(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """A class became ``final``.
 
-    Built classes that derive from it go on working. Sources of such classes stop compiling. A class with virtual
-    functions whose objects programs pass to the library has a finding of its own.
+    Existing derived classes keep working. Sources of derived classes stop compiling. A class with virtual functions
+    whose objects programs pass to the library is reported separately.
 
     Fix: deprecate deriving from it first.
     """
@@ -217,15 +217,15 @@ def type_became_final(declared: Changed[Declared], context: Context) -> Iterator
         and not passes_overrides(declared, context)
         and not _is_closed(declared, context)
     ):
-        yield Note("nobody may derive from the class", None, "final")
+        yield Note("the class became final", None, "final")
 
 
 @rule(Impact.BREAKING, variant="method", evidence="source", element="functions", action="changed")
 def type_became_final_method(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """A virtual function that programs override became ``final``, or all of a class did.
+    """A virtual function that programs override became ``final``, or its class did.
 
-    Compilers call a ``final`` function directly, without optimisation too. Built programs that override it pass their
-    objects to the library, which calls its own function instead of theirs. Sources that override it stop compiling.
+    Compilers call a ``final`` function directly, even without optimisation. For objects of existing binaries that
+    override it, the library calls its own function instead. Sources that override it stop compiling.
 
     Fix: deprecate overriding it first, and mark it ``final`` with the next SONAME.
     """
@@ -235,15 +235,15 @@ def type_became_final_method(declared: Changed[Declared], context: Context) -> I
 
 @rule(Impact.COMPATIBLE, variant="closed", evidence="source", element="types", action="changed")
 def type_became_final_closed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """A class became ``final`` from which nobody could derive.
+    """A class from which nobody could derive became ``final``.
 
-    All constructors that its header declares are private, and it cannot be copied or moved: no object of a class that
-    derives from it can be made.
+    All constructors in its header are private, and it cannot be copied or moved. So no derived class can be
+    constructed.
 
     Fix: nothing.
     """
     if gained_trait(declared, "final") and _is_closed(declared, context):
-        yield Note("nobody could derive from the class", None, "final")
+        yield Note("the class became final; nobody could derive from it", None, "final")
 
 
 def _is_closed(declared: Changed[Declared], context: Context) -> bool:
@@ -261,52 +261,52 @@ def _is_closed(declared: Changed[Declared], context: Context) -> bool:
 def type_lost_final(declared: Changed[Declared]) -> Iterator[Note]:
     """A class is no longer ``final``.
 
-    Built programs call its virtual functions directly. They must not be handed objects of classes that derive from it.
+    Existing binaries call its virtual functions directly. They must not get objects of derived classes.
 
     Fix: nothing, as long as the library makes no such objects.
     """
     if lost_trait(declared, "final"):
-        yield Note("classes may derive from the class", "final", None)
+        yield Note("the class is no longer final", "final", None)
 
 
 @rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
 def type_became_abstract(declared: Changed[Declared]) -> Iterator[Note]:
     """A class became abstract.
 
-    Sources that create objects of it stop compiling. Where the vtable shows the virtual function that became pure, that
-    is a finding of its own.
+    Sources that create objects of it stop compiling. A virtual function that became pure in the vtable is reported
+    separately.
 
-    Fix: give the pure virtual functions a body, or put them into a new class.
+    Fix: give the pure virtual functions a body, or move them to a new class.
     """
     if gained_trait(declared, "abstract"):
-        yield Note("nobody can create objects of the class", None, "abstract")
+        yield Note("the class became abstract", None, "abstract")
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="types", action="changed")
 def type_lost_abstract(declared: Changed[Declared]) -> Iterator[Note]:
     """A class is no longer abstract.
 
-    Built programs created objects of derived classes only, which override what was pure.
+    Existing binaries created only objects of derived classes, which override the pure functions.
 
     Fix: nothing.
     """
     if lost_trait(declared, "abstract"):
-        yield Note("programs can create objects of the class", "abstract", None)
+        yield Note("the class is no longer abstract", "abstract", None)
 
 
 @rule(Impact.RISK, evidence="source", element="types", action="changed")
 def standard_layout_lost(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """A class is no longer a standard-layout class.
 
-    The language no longer promises what programs rely on that use ``offsetof``, share the class with C, or take its
-    address for that of its first member. Where the layout differs, that is a finding of its own.
+    Sources that use ``offsetof``, share the class with C, or use its address as that of its first member lose the
+    language's guarantee. A changed layout is reported separately.
 
-    Fix: keep one access for all data members and no virtual functions.
+    Fix: keep one access specifier for all data members and no virtual functions.
     """
     unasked = declared.old.abilities is None and declared.new.abilities is None  # former versions worked it out
     former = unasked and lost_trait(declared, "standard_layout") and not gained_trait(declared, "template")
     if former or lost(declared, context, "standard_layout"):
-        yield Note("the layout is not standard", "standard layout", None)
+        yield Note("the layout is no longer standard", "standard layout", None)
 
 
 # --- what members are written as --------------------------------------------------------------------------------------
@@ -314,16 +314,16 @@ def standard_layout_lost(declared: Changed[Declared], context: Context) -> Itera
 
 @rule(Impact.COMPATIBLE, variant="respelled", evidence="source", element="enums", action="changed")
 def enum_member_value_changed_respelled(member: Changed[WrittenMember], context: Context) -> Iterator[Note]:
-    """The value of an enumerator is written in another way.
+    """The value of an enumerator is written differently.
 
-    Programs have the number compiled in, which is the same. Where it differs, that is a finding of its own.
+    Programs have the same number compiled in. A different number is reported separately.
 
     Fix: nothing.
     """
     name, part = member.subject.name, member.subject.part
     old, new = (_value(side, name, part) for side in (context.old, context.new))
     if name.kind == "enum" and old == new:
-        yield Note("the value is written in another way", member.old.text, member.new.text)
+        yield Note("the value is written differently", member.old.text, member.new.text)
 
 
 def _value(side: SideFacts, name: Name, enumerator: str) -> int | None:
@@ -333,27 +333,27 @@ def _value(side: SideFacts, name: Name, enumerator: str) -> int | None:
 
 @rule(Impact.COMPATIBLE, evidence="source", element="types", action="changed")
 def field_default_initializer_changed(member: Changed[WrittenMember]) -> Iterator[Note]:
-    """A data member is initialised with another value where a constructor says nothing else.
+    """The default member initialiser of a data member changed.
 
-    Built programs initialise objects as before. Code that is compiled again makes objects that begin with other values.
+    Existing binaries initialise objects as before. Recompiled code initialises them with the new value.
 
-    Fix: nothing, as long as the library treats both values as it did.
+    Fix: nothing, if the library accepts both values.
     """
     if member.subject.name.kind == "record":
-        yield Note("the member begins with another value", member.old.text, member.new.text)
+        yield Note("the initial value of the member changed", member.old.text, member.new.text)
 
 
 @rule(Impact.RISK, evidence="source", element="types", action="changed")
 def field_default_initializer_removed(member: Removed[WrittenMember]) -> Iterator[Note]:
-    """A data member is no longer initialised where no constructor does.
+    """The default member initialiser of a data member was removed, and no constructor sets the member.
 
-    Built programs initialise objects as before. Those that are compiled again leave in the member whatever was in the
-    memory, where they made an object without giving it a value.
+    Existing binaries initialise objects as before. Recompiled code leaves the member uninitialised where it creates an
+    object without a value.
 
     Fix: keep the initialiser.
     """
     if member.subject.name.kind == "record":
-        yield Note("the member begins with no value", member.old.text, None)
+        yield Note("the member lost its initial value", member.old.text, None)
 
 
 @rule(Impact.BREAKING, variant="to_constant", evidence="source", element="enums", action="removed")
@@ -362,10 +362,10 @@ def enum_member_value_changed_to_constant(
 ) -> Iterator[Note]:
     """An enumeration was replaced by constants of the same names with different values.
 
-    Each is a macro, or an enumerator of another enumeration. Programs have the old numbers compiled in. The library
-    takes what they pass for something else, and they take what they get for something else.
+    Each is a macro, or an enumerator of another enumeration. Programs have the old numbers compiled in. Each side gives
+    the other's numbers another meaning.
 
-    Fix: give the names their old values.
+    Fix: restore the old values.
     """
     old = enum.old.shape if isinstance(enum.old, DefinitionKind) else enum.old
     stays = isinstance(enum, Changed) and isinstance(enum.new.shape, Enum)
@@ -373,4 +373,4 @@ def enum_member_value_changed_to_constant(
     if found:
         before = [f"{each.name} = {each.value}" for each, _ in found]
         now = [f"{each.name} = {value}" for each, value in found]
-        yield Note("the names have other values", abridged(before), abridged(now))
+        yield Note("the values of the names changed", abridged(before), abridged(now))

@@ -105,18 +105,18 @@ def _ends(declared: Changed[Declared] | Removed[Declared], context: Context) -> 
     ),
 )
 def constant_changed(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
-    """The value of a public macro changed, or of a constant that is no integer.
+    """The value of a public macro, or of a constant that is not an integer, changed.
 
-    The old value is compiled into built programs. Where they hand it to the library, or size buffers by it, both sides
-    now disagree. Sources that compute with it get another result. A macro that names others has the value that they
-    give it: ``(BASE + 1)`` changes with ``BASE``. A macro is text that headers use for themselves just as well, and
-    nothing in the headers tells that its value ever reaches the library.
+    The old value is compiled into existing binaries. Where they pass it to the library, or size buffers by it, both
+    sides now disagree. Recompiled sources compute another result. A macro that uses others changes with them: ``(BASE +
+    1)`` changes with ``BASE``. Headers also use macros only for themselves; nothing in them shows whether the value
+    ever reaches the library.
 
     Fix: keep the value and add a constant with a new name; let the library accept both.
     """
     values = _only_used(declared, context)
     if values is not None and not _is_default(declared) and not _tells_build(declared, values, context):
-        yield Note("the constant's value differs", *values)
+        yield Note("the value changed", *values)
 
 
 def _is_default(declared: Changed[Declared] | Removed[Declared]) -> bool:
@@ -129,50 +129,49 @@ def _is_called_default(name: Name) -> bool:
 
 @rule(Impact.RISK, variant="default", evidence="source", element="variables", action="changed")
 def constant_changed_default(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
-    """A macro that is called a default has another value.
+    """The value of a macro named as a default changed.
 
-    ``#define GEO_DEFAULT_TOLERANCE 1e-6``: who leaves the choice to the library takes it. Built programs go on with the
-    old value, which is one of many that the library takes. Sources compile, and take the new one.
+    Callers that leave the choice to the library pass it, e.g. ``#define GEO_DEFAULT_TOLERANCE 1e-6``. Existing binaries
+    keep passing the old value, one of many that the library accepts. Recompiled sources pass the new one.
 
-    Fix: nothing, where programs may meet either.
+    Fix: nothing, if either value works.
     """
     values = _only_used(declared, context)
     if values is not None and _is_default(declared) and not _tells_build(declared, values, context):
-        yield Note("the default differs", *values)
+        yield Note("the default changed", *values)
 
 
 @rule(Impact.RISK, variant="type", evidence="source", element="variables", action="changed")
 def constant_changed_type(declared: Changed[Declared]) -> Iterator[Note]:
-    """A macro stands for the same number with another type.
+    """A macro has the same value with another type.
 
-    ``0x8000`` became ``0x8000LL``. Built programs have the same number compiled in. Sources compile; what they compute
-    with it is wider, or unsigned, and a format such as ``%d`` no longer fits.
+    ``0x8000`` became ``0x8000LL``. Existing binaries have the same number compiled in. Sources compile; their results
+    become wider or unsigned, and a format such as ``%d`` no longer matches.
 
-    Fix: keep the type, where no larger number is to come.
+    Fix: keep the type, unless larger values are needed.
     """
     old, new = declared.old, declared.new
     if "macro" in old.traits and "macro" in new.traits and is_same_number(old, new) and not is_same_constant(old, new):
-        yield Note("the number has another type", old.value, new.value)
+        yield Note("the type of the number changed", old.value, new.value)
 
 
 @rule(Impact.RISK, variant="build", evidence="source", element="variables", action="changed")
 def constant_changed_build(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
-    """A macro tells another build of the library: what it was made from, when, with what, and what that found.
+    """A macro that describes the build changed: its sources, date, tools or configuration.
 
-    Built programs have the old text or number compiled in, and no function takes it. Sources compile as before: they
-    show it, compare it with a number, or ask the preprocessor whether there is something (``#if GEO_HAVE_POLL``). They
-    take another way where the answer is another one. So it is with notices, and with the version of an interface.
-    What follows from the answer is reported by itself.
+    Existing binaries have the old text or number compiled in, and no function takes it. Sources compile as before: they
+    print it, compare it, or test for a feature (``#if GEO_HAVE_POLL``). Such a test may take the other branch now.
+    Notices and interface versions count as well. What follows from the other branch is reported separately.
 
-    Fix: keep what the build found out of public headers.
+    Fix: keep facts about the build out of public headers.
     """
     if isinstance(declared, Removed):
         if _is_gone_probe(declared, context):
-            yield Note("the library's build does not tell it", declared.old.value or "(no value)", None)
+            yield Note("the library's own value is unknown", declared.old.value or "(no value)", None)
         return
     values = _only_used(declared, context)
     if values is not None and _tells_build(declared, values, context):
-        yield Note("the constant tells another build", *values)
+        yield Note("the build description changed", *values)
 
 
 def _only_used(declared: Changed[Declared] | Removed[Declared], context: Context) -> tuple[str, str] | None:
@@ -208,17 +207,17 @@ def _is_gone_probe(declared: Removed[Declared], context: Context) -> bool:
 
 @rule(Impact.RISK, variant="initializer", evidence="source", element="variables", action="changed")
 def constant_changed_initializer(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """A macro gives the members of an object other first values.
+    """A macro initialises the members of an object with other values.
 
-    ``#define LOCK_INIT {17, 0}``: objects of built programs begin with the old values, and the new library gets these.
-    It goes wrong where it knows an initialized object by a number in it, or takes the old value for something else. A
-    member more at the end is told with the structure, whose size changes.
+    ``#define LOCK_INIT {17, 0}``: existing binaries start with the old values and pass such objects to the new library.
+    This fails where the library recognises an initialised object by a number in it, or gives the old value another
+    meaning. A member added at the end is reported with the structure, whose size changes.
 
-    Fix: let the library accept objects that begin with the old values.
+    Fix: let the library accept objects initialised with the old values.
     """
     values = _changed(declared, context)
     if values is not None and _initializes(declared) and not _is_handed(declared):
-        yield Note("objects begin with other values", *values)
+        yield Note("objects are initialised with other values", *values)
 
 
 def _initializes(declared: Changed[Declared] | Removed[Declared]) -> bool:
@@ -236,12 +235,11 @@ def _is_unread(value: str | None, side: SideFacts) -> bool:
 
 @rule(Impact.BREAKING, variant="passed_in", evidence="source", element="variables", action="changed")
 def constant_changed_passed_in(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
-    """A macro that inline code of the headers passes to the library, or compares with its results, changed its value.
+    """A macro changed that inline code of the headers passes to the library or compares with its results.
 
-    The code is a macro with parameters or an inline function, and programs have it compiled in: they go on passing the
-    old value to the new library, which may refuse it or take it for something else. A number of an ABI that the library
-    checks is made for that. A macro that tells the release, or a minor number, is not meant here, nor is a default: the
-    library takes other values as well.
+    The code is a function-like macro or an inline function, compiled into programs. They keep passing the old value,
+    which the new library may reject or give another meaning. An ABI number that the library checks is meant for that.
+    Release numbers and defaults do not count: the library accepts other values as well.
 
     Fix: let the library accept the old value as well.
     """
@@ -276,62 +274,60 @@ def _is_moved(declared: Changed[Declared] | Removed[Declared], context: Context)
 
 @rule(Impact.BREAKING, variant="integer", evidence="source", element="variables", action="changed")
 def constant_changed_integer(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
-    """The value of a public integer constant changed: of a ``const`` object, or an enumerator without a type.
+    """The value of a public integer constant changed: a ``const`` object or an unscoped enumerator without a type.
 
-    So are macros that enumerate: single bits whose names begin alike, or numbers without a gap, of which another one
-    has the old number now, had the new one, or moved too. So are macros called errors, each with a number of its own,
-    beside functions that return integers; one called the number for none, cast to a type that functions exchange
-    (``((geo_handle) -1)``); and one that lists arguments (``"name", kind_text, 0``) with another enumerator. Programs
-    have the old number compiled in: the library takes what they pass for something else, and they what they get.
+    Programs have the old number compiled in: each side gives the other's number another meaning. Macros count as well
+    if they enumerate: single bits with a common prefix, or consecutive numbers. For these, another macro of the group
+    must have the old number now, have had the new one, or have moved too. Error macros count beside functions that
+    return integers. So does a macro for "none" that is cast to an exchanged type (``((geo_handle) -1)``). So does a
+    macro that lists arguments (``"name", kind_text, 0``) with another enumerator.
 
     Fix: give it its old value explicitly.
     """
     values = _changed(declared, context)
     known = number(declared.old) is not None and not _ends(declared, context)
     if values is not None and (known or (number(declared.old) is None and _is_moved(declared, context))):
-        yield Note("the constant's number differs", *values)
+        yield Note("the value changed", *values)
 
 
 @rule(Impact.RISK, variant="sentinel", evidence="source", element="variables", action="changed")
 def constant_changed_sentinel(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """The value of a constant that marks an end, a count, the first or all bits changed.
+    """The value of an end marker, count, first or all-bits constant changed.
 
-    It moves with what is added to an enumeration without a name. Programs that size arrays by it have the old size; the
+    It changes with each addition to an unnamed enumeration. Programs that size arrays by it have the old size; the
     library must not write more elements into them.
 
-    Fix: nothing, where no function fills or reads an array of that length.
+    Fix: nothing, if no function fills or reads an array of that length.
     """
     values = _changed(declared, context)
     handed = number(declared.old) is None and _is_handed(declared)
     if values is not None and _ends(declared, context) and not handed:
-        yield Note("the sentinel moved", *values)
+        yield Note("the value of the sentinel changed", *values)
 
 
 @rule(Impact.COMPATIBLE, variant="version", evidence="source", element="variables", action="changed")
 def constant_changed_version(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """A public constant that tells the release has the number of the new release.
+    """A public constant with the release number has the number of the new release.
 
-    Programs have the number of the release compiled in that they were built with: that is what they compare it for with
-    the number that the library tells at run time. A version of an interface, a file format or a protocol is an ordinary
-    constant.
+    Programs have the number of their release compiled in, and compare it with the number that the library returns at
+    run time. The version of an interface, a file format or a protocol is an ordinary constant.
 
     Fix: nothing.
     """
     values = _constants(declared, context)
     told = values is not None and follows_release(declared, context) and not _is_handed(declared)
     if values is not None and told and not _changes_sort(declared):
-        yield Note("the constant tells the new release", *values)
+        yield Note("the release number changed", *values)
 
 
 @rule(Impact.RISK, variant="version_passed_in", evidence="source", element="variables", action="changed")
 def constant_changed_version_passed_in(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """A macro with the release number changed, and inline code of the headers passes it to the library.
 
-    Programs go on telling the new library what they were built with. That is what a library is told it for: to accept
-    programs of former releases, and what an interface had before a minor number rose. A library that accepts its own
-    numbers alone breaks them all.
+    Programs keep passing the number that they were built with. A library uses it to support programs of older releases,
+    and older minor versions of an interface. A library that accepts only its own number breaks them all.
 
-    Fix: accept what former releases hand over; hand over a number of the ABI, which changes only with that.
+    Fix: accept the numbers of older releases, or pass an ABI number that changes only with the ABI.
     """
     values = _constants(declared, context)
     if values is not None and accepts_former(declared.subject.name) and _is_handed(declared):
@@ -342,7 +338,7 @@ def constant_changed_version_passed_in(declared: Changed[Declared], context: Con
 def constant_removed(declared: Removed[Declared], context: Context) -> Iterator[Note]:
     """A public constant is no longer declared.
 
-    Built consumers have its value compiled in. Sources that use it stop compiling.
+    Existing binaries have its value compiled in. Sources that use it stop compiling.
 
     Fix: keep the constant and mark it deprecated.
     """
@@ -351,35 +347,35 @@ def constant_removed(declared: Removed[Declared], context: Context) -> Iterator[
     if is_unusable(declared.old):
         return
     if _enumerated(declared, context) is None and not _is_gone_probe(declared, context):
-        yield Note("the constant is gone", declared.old.value or "(no value)", None)
+        yield Note("the constant was removed", declared.old.value or "(no value)", None)
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="variables", action="added")
 def constant_added(declared: Added[Declared], context: Context) -> Iterator[Note]:
     """A public constant was added.
 
-    Built programs do not use it.
+    Existing binaries do not use it.
 
     Fix: nothing; a macro may clash with a name of the program's own.
     """
     if "constant" not in declared.new.traits or _is_unread(declared.new.value, context.old):
         return
     if not was_enumerator(declared.subject.name, declared.new, context):
-        yield Note("the constant is new", None, declared.new.value or "(no value)")
+        yield Note("the constant was added", None, declared.new.value or "(no value)")
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="variables", action="changed")
 def var_value_changed(declared: Changed[Declared]) -> Iterator[Note]:
     """The initial value of an exported variable changed.
 
-    Programs read it when they run, and get the new value. So does a program that holds a copy of the variable (copy
-    relocation), when it is loaded.
+    Programs read it at run time and get the new value. A program with its own copy (copy relocation) gets it when it is
+    loaded.
 
-    Fix: nothing, where consumers may meet any value.
+    Fix: nothing, if consumers accept any value.
     """
     values = _values(declared)
     if values is not None and "constant" not in declared.new.traits:
-        yield Note("the initial value differs", *values)
+        yield Note("the initial value changed", *values)
 
 
 # --- what kind of constant --------------------------------------------------------------------------------------------
@@ -387,15 +383,15 @@ def var_value_changed(declared: Changed[Declared]) -> Iterator[Note]:
 
 @rule(Impact.API_BREAK, variant="unusable", evidence="source", element="variables", action="changed")
 def constant_changed_unusable(declared: Changed[Declared]) -> Iterator[Note]:
-    """A constant became a variable whose value the header does not tell, or a macro that stands for no value.
+    """A constant became a variable whose value the header does not show, or a macro without a value.
 
-    Built programs have the old value compiled in, whatever the variable holds now. Sources that use it where the
-    language asks for a constant, as for the length of an array, stop compiling.
+    Existing binaries have the old value compiled in, whatever the variable holds now. Sources that need a constant,
+    e.g. as an array length, stop compiling.
 
     Fix: keep the constant, and add a variable or a function with a new name.
     """
     if lost_trait(declared, "constant") and not _is_replaced(declared):
-        yield Note("the declaration is no constant", declared.old.value or "(no value)", None)
+        yield Note("the declaration is no longer a constant", declared.old.value or "(no value)", None)
 
 
 def _is_replaced(declared: Changed[Declared]) -> bool:
@@ -406,10 +402,10 @@ def _is_replaced(declared: Changed[Declared]) -> bool:
 
 @rule(Impact.COMPATIBLE, variant="usable", evidence="source", element="variables", action="changed")
 def constant_changed_usable(declared: Changed[Declared]) -> Iterator[Note]:
-    """A variable became a constant, or a macro that no source could use became one.
+    """A variable became a constant, or an unusable macro became one.
 
-    Built programs read the variable, as long as the library exports it. No source that uses ``(A | B |)`` compiles, nor
-    one that uses a macro of a name that no header has, so that nobody has the former value.
+    Existing binaries read the variable, as long as the library exports it. A macro such as ``(A | B |)``, or one that
+    uses an undeclared macro, does not compile. So no program has its former value.
 
     Fix: nothing; from now on its value is compiled into consumers.
     """
@@ -418,15 +414,15 @@ def constant_changed_usable(declared: Changed[Declared]) -> Iterator[Note]:
     if (gained_trait(declared, "constant") and not _is_replaced(declared)) or (
         mended and not is_unusable(declared.new)
     ):
-        yield Note("the declaration is a constant", None, declared.new.value or "(no value)")
+        yield Note("the declaration became a constant", None, declared.new.value or "(no value)")
 
 
 @rule(Impact.RISK, variant="from_macro", evidence="source", element="variables", action="changed")
 def constant_changed_from_macro(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
     """A macro became another kind of constant.
 
-    Built programs have the value compiled in. Sources that ask the preprocessor for it (``#ifdef``, ``#if``) are told
-    that there is none, without a warning.
+    Existing binaries have the value compiled in. Sources that test for it in the preprocessor (``#ifdef``, ``#if``) no
+    longer find it, without a warning.
 
     Fix: define a macro of the same name beside it: ``#define LIMIT LIMIT``.
     """
@@ -435,59 +431,59 @@ def constant_changed_from_macro(declared: Changed[Declared] | Removed[Declared],
     else:
         gone = lost_trait(declared, "macro") and declared.old.replacement is None
     if gone:
-        yield Note("the constant is no macro", "macro", None)
+        yield Note("the constant is no longer a macro", "macro", None)
 
 
 @rule(Impact.COMPATIBLE, variant="to_enumerator", evidence="source", element="variables", action="changed")
 def constant_changed_to_enumerator(declared: Removed[Declared], context: Context) -> Iterator[Note]:
-    """A constant is an enumerator of an enumeration with a name now, and has the value that it had.
+    """A constant became an enumerator of a named enumeration, with the same value.
 
-    Built programs have the value compiled in. In C it is an ``int`` as before. In C++ it is of the enumeration's type:
-    an overload for that type is called, and ``auto`` gives it.
+    Existing binaries have the value compiled in. In C it is an ``int`` as before. In C++ it has the enumeration's type:
+    overloads and ``auto`` see that type.
 
     Fix: nothing; in C++, add no overload that does something else for the new type.
     """
     values = None if "macro" in declared.old.traits else _enumerated(declared, context)
     if values is not None and values[0] == values[1]:
-        yield Note("the constant is an enumerator", "constant", "enumerator")
+        yield Note("the constant became an enumerator", "constant", "enumerator")
 
 
 @rule(Impact.RISK, variant="to_macro", evidence="source", element="variables", action="changed")
 def constant_changed_to_macro(declared: Changed[Declared]) -> Iterator[Note]:
     """A constant became a macro.
 
-    Built programs have the value compiled in. The macro replaces its name wherever sources use it, as in another
-    namespace or for a local variable.
+    Existing binaries have the value compiled in. The macro replaces its name wherever sources use it, e.g. in another
+    namespace or as a local variable.
 
     Fix: keep the constant.
     """
     if gained_trait(declared, "macro") and declared.new.replacement is None:
-        yield Note("the constant is a macro", None, "macro")
+        yield Note("the constant became a macro", None, "macro")
 
 
 @rule(Impact.API_BREAK, evidence="source", element="variables", action="removed")
 def macro_removed(declared: Removed[Declared], context: Context) -> Iterator[Note]:
     """A public macro with parameters, or without a value, was removed.
 
-    Built programs have what it stood for compiled in. Sources that use it stop compiling, or call a function that does
-    not exist. A function, type or macro of the same name that takes as many arguments stands in for it.
+    Existing binaries have its expansion compiled in. Sources that use it stop compiling, or call a function that does
+    not exist. A function, type or macro with the same name and number of arguments replaces it.
 
-    Fix: keep the macro, defined by what took its place.
+    Fix: keep the macro, defined by its replacement.
     """
     macro = _gone(declared, context)
     if macro is not None and not is_own(declared.subject.name, macro):
-        yield Note("the macro is gone", called(macro), None)
+        yield Note("the macro was removed", called(macro), None)
 
 
 @rule(Impact.RISK, variant="own", evidence="source", element="variables", action="changed")
 def macro_changed_own(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
-    """A macro that public headers define for themselves first is gone, or takes another number of arguments.
+    """A macro that public headers define for their own use was removed, or takes a different number of arguments.
 
-    They write it in their own declarations, or it is empty and there to be asked for (``#ifdef``). Built programs
-    do not miss it. Sources that use it as well stop compiling; those that ask for it are compiled otherwise,
-    without a warning.
+    Headers use it in their own declarations. Or their other macros use it and its name says so, or it is empty and only
+    tested (``#ifdef``). Existing binaries do not need it. Sources that use it as well stop compiling; sources that test
+    for it compile differently, without a warning.
 
-    Fix: keep the macro where programs may use it, as for callbacks that they declare alike.
+    Fix: keep the macro if programs may use it, e.g. to declare callbacks.
     """
     own = declared.old.replacement
     if own is None or not is_own(declared.subject.name, own):
@@ -495,9 +491,9 @@ def macro_changed_own(declared: Changed[Declared] | Removed[Declared], context: 
     if isinstance(declared, Removed):
         macro = _gone(declared, context)
         if macro is not None:
-            yield Note("the macro is gone", called(macro), None)
+            yield Note("the macro was removed", called(macro), None)
     elif values := _parameters(declared, context):
-        yield Note("the macro is called otherwise", *values)
+        yield Note("the macro's parameters changed", *values)
 
 
 def _gone(declared: Removed[Declared], context: Context) -> Replacement | None:
@@ -511,41 +507,41 @@ def _gone(declared: Removed[Declared], context: Context) -> Replacement | None:
 def macro_added(declared: Added[Declared], context: Context) -> Iterator[Note]:
     """A public macro with parameters, or without a value, was added.
 
-    Built programs do not use it.
+    Existing binaries do not use it.
 
     Fix: nothing; it may clash with a name of the program's own.
     """
     macro = declared.new.replacement
     if macro is not None and reads_macros(context.old):
-        yield Note("the macro is new", None, called(macro))
+        yield Note("the macro was added", None, called(macro))
 
 
 @rule(Impact.RISK, variant="to_macro", evidence="source", element="functions", action="changed")
 def declaration_removed_to_macro(declared: Removed[Declared], context: Context) -> Iterator[Note]:
-    """A function is no longer declared, and a macro of its name takes as many arguments.
+    """A function declaration was replaced by a macro with the same name and number of arguments.
 
-    Built programs use the function as long as the library exports it. Sources that call it compile as before. Those
-    that take its address, as for a callback, or call it by a qualified name stop compiling.
+    Existing binaries use the function as long as the library exports it. Sources that call it compile as before.
+    Sources that take its address, or call it by a qualified name, stop compiling.
 
     Fix: declare the function beside the macro.
     """
     macro = macro_for(declared.subject.name, context)
     if macro is not None:
-        yield Note("the function is a macro", "function", called(macro))
+        yield Note("the function became a macro", "function", called(macro))
 
 
 @rule(Impact.API_BREAK, evidence="source", element="variables", action="changed")
 def macro_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """A public macro takes another number of arguments, or none where it took some.
+    """A public macro takes a different number of arguments, or none where it took some.
 
-    Built programs have what it stood for compiled in. Sources that use it stop compiling. A macro without parameters
-    that is the name of something with as many arguments can be used as before.
+    Existing binaries have the old expansion compiled in. Sources that use it stop compiling. A macro without parameters
+    that expands to the name of something with as many arguments can be used as before.
 
     Fix: keep the macro, and add one with a new name.
     """
     macro, values = declared.old.replacement, _parameters(declared, context)
     if values is not None and (macro is None or not is_own(declared.subject.name, macro)):
-        yield Note("the macro is called otherwise", *values)
+        yield Note("the macro's parameters changed", *values)
 
 
 def _parameters(declared: Changed[Declared], context: Context) -> tuple[str, str] | None:
@@ -564,29 +560,29 @@ def _parameters(declared: Changed[Declared], context: Context) -> tuple[str, str
 
 @rule(Impact.COMPATIBLE, variant="parameters_widened", evidence="source", element="variables", action="changed")
 def macro_changed_parameters_widened(declared: Changed[Declared]) -> Iterator[Note]:
-    """A public macro takes further arguments.
+    """A public macro takes additional arguments.
 
-    Built programs have what it stood for compiled in. Sources that use it compile as before.
+    Existing binaries have the old expansion compiled in. Sources that use it compile as before.
 
     Fix: nothing.
     """
     old, new = declared.old.replacement, declared.new.replacement
     if old is not None and new is not None and called(old) != called(new) and accepts(new, old):
-        yield Note("the macro takes more", called(old), called(new))
+        yield Note("the macro takes more arguments", called(old), called(new))
 
 
 @rule(Impact.COMPATIBLE, variant="body", evidence="source", element="variables", action="changed")
 def macro_changed_body(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """A public macro with parameters, or without a value, has a different body.
 
-    Built programs go on with the old text, which was compiled into them. Where that calls a function, reads a member or
-    hands over a number that is another one now, this is told of the function, the member or the number.
+    Existing binaries keep the old text, which is compiled into them. A changed function, member or number that it uses
+    is reported separately.
 
-    Fix: nothing; where the old text was wrong, tell consumers to compile again.
+    Fix: nothing; if the old text was wrong, ask consumers to recompile.
     """
     old, new = declared.old.replacement, declared.new.replacement
     if old is not None and new is not None:
         if accepts(new, old) and called(old) == called(new) and old.digest != new.digest:
-            yield Note("the macro stands for other text")
+            yield Note("the macro expands to other text")
     elif is_told_as_macro(declared) and _parameters(declared, context) is None:
-        yield Note("the macro stands for other text")
+        yield Note("the macro expands to other text")

@@ -34,13 +34,12 @@ def is_plain(declared: Declared) -> bool:
 def removed_const_overload(declared: Removed[Declared], context: Context) -> Iterator[Note]:
     """The ``const`` overload of a member function is no longer declared.
 
-    Sources that call it on constant objects stop compiling. Where the library exported it, its removal there is a
-    finding of its own.
+    Sources that call it on constant objects stop compiling. A removed export is reported separately.
 
     Fix: keep both overloads.
     """
     if (other := _other_overload(declared.subject.name)) is not None and _declares(context, other):
-        yield Note("the overload for constant objects is gone", demangle(declared.subject.name.spelling), None)
+        yield Note("the overload for const objects was removed", demangle(declared.subject.name.spelling), None)
 
 
 def _other_overload(name: Name) -> Name | None:
@@ -75,23 +74,23 @@ def _goes_with_class(name: Name, side: SideFacts, other: SideFacts) -> bool:
 def declaration_removed(declared: Removed[Declared], context: Context) -> Iterator[Note]:
     """A function, variable, type, template or concept is no longer declared in a public header.
 
-    Built programs go on using it as long as the library exports it. Sources that use it stop compiling.
+    Existing binaries keep using it as long as the library exports it. Sources that use it stop compiling.
 
     Fix: keep the declaration and mark it deprecated.
     """
     name = declared.subject.name
     if _has_no_other(declared, context) and not is_unexported(context.old, name, declared.old):
-        yield Note("no public header declares it any more", demangle(name.spelling), None)
+        yield Note("no public header declares it", demangle(name.spelling), None)
 
 
 @rule(Impact.RISK, variant="unexported", evidence="source", element="functions", action="removed")
 def declaration_removed_unexported(declared: Removed[Declared], context: Context) -> Iterator[Note]:
     """A function or variable is no longer declared that the library did not export.
 
-    No program that uses it could be linked with this library. Where another library of the project defines it, or a
-    static one, sources that use it stop compiling.
+    No program that uses it could be linked with this library. Sources that use it stop compiling where another library
+    of the project, or a static one, defines it.
 
-    Fix: nothing, unless another library has it.
+    Fix: nothing, unless another library defines it.
     """
     name = declared.subject.name
     if _has_no_other(declared, context) and is_unexported(context.old, name, declared.old):
@@ -130,16 +129,15 @@ def _successor(name: Name, context: Context) -> Successor | None:
 
 @rule(Impact.RISK, variant="widened", evidence="source", element="functions", action="changed")
 def declaration_changed_widened(declared: Removed[Declared], context: Context) -> Iterator[Note]:
-    """A function is declared differently, and takes all calls that it took.
+    """A function changed and still accepts all old calls.
 
-    It has a parameter with a default more, or a pack that may be empty, asks less of its template arguments, or takes
-    a type that the old one converts to, such as ``long`` for ``int`` or a reference to what is ``const``. Or a
-    using-declaration brings in what another library declares under the name: ``using std::swap;``. Or it was an
-    explicit specialization, and its template serves. Built programs have the old function compiled in, or use it as
-    long as the library exports it. Sources that call it compile as before. Those that take its address, or specialize
-    the template, may stop compiling.
+    It got a parameter with a default or a pack that may be empty. Or it requires less of its template arguments. Or it
+    takes a type that the old one converts to, such as ``long`` for ``int``. Or a using-declaration imports another
+    library's declaration: ``using std::swap;``. Or a template replaced an explicit specialization. Existing binaries
+    have the old function compiled in, or use it as long as the library exports it. Sources that call it compile as
+    before. Sources that take its address, or specialize the template, may stop compiling.
 
-    Fix: add an overload beside the function, which stays as it is.
+    Fix: add an overload, and keep the old function.
     """
     other = _taking_calls(declared, context)
     if other is not None and not other.same:
@@ -148,17 +146,17 @@ def declaration_changed_widened(declared: Removed[Declared], context: Context) -
 
 @rule(Impact.COMPATIBLE, variant="scope_moved", evidence="source", element="functions", action="changed")
 def declaration_changed_scope_moved(declared: Removed[Declared], context: Context) -> Iterator[Note]:
-    """A function is declared elsewhere, and found by its name as before.
+    """A function is declared elsewhere, and is still found by its name.
 
-    A public base class declares the member function, or a using-declaration brings in a function of the same
-    parameters and result. Built programs have the old function compiled in, or use it as long as the library exports
-    it. Sources compile as before.
+    A public base class declares the member function, or a using-declaration imports a function with the same parameters
+    and result. Existing binaries have the old function compiled in, or use it as long as the library exports it.
+    Sources compile as before.
 
     Fix: nothing.
     """
     other = _taking_calls(declared, context)
     if other is not None and other.same:
-        yield Note("its name finds another declaration", *_calls(declared, other))
+        yield Note("its name resolves to another declaration", *_calls(declared, other))
 
 
 def _taking_calls(declared: Removed[Declared], context: Context) -> Successor | None:
@@ -186,24 +184,23 @@ def _is_implied(name: Name, context: Context) -> bool:
 
 @rule(Impact.RISK, variant="special_member", evidence="source", element="types", action="removed")
 def declaration_removed_special_member(declared: Removed[Declared], context: Context) -> Iterator[Note]:
-    """A class does not declare a constructor, an assignment or its destructor any more, and compilers make it.
+    """A class no longer declares a constructor, an assignment or its destructor, and compilers generate it.
 
-    The compiler was asked: what programs do with it compiles as before. Built programs have the old one compiled in.
-    Objects that are compiled anew begin with what the header says now, which may be no value, and are copied member by
-    member.
+    A test with the compiler showed that sources compile as before. Existing binaries have the old one compiled in.
+    Recompiled code initialises objects with the values in the header, if any, and copies them member by member.
 
-    Fix: give each member the value that the constructor gave it.
+    Fix: initialise each member with the value that the constructor gave it.
     """
     name = declared.subject.name
     if _is_missed(declared, context) and _is_implied(name, context):
-        yield Note("compilers make it", demangle(name.spelling), None)
+        yield Note("compilers generate it", demangle(name.spelling), None)
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="functions", action="added")
 def declaration_added(declared: Added[Declared], context: Context) -> Iterator[Note]:
-    """A public header declares a function, variable, type, template or concept that no export shows to be new.
+    """A public header declares a new function, variable, type, template or concept without a new export.
 
-    Built programs work as before.
+    Existing binaries work as before.
 
     Fix: nothing; from now on it is part of the interface.
     """
@@ -216,30 +213,30 @@ def declaration_added(declared: Added[Declared], context: Context) -> Iterator[N
 
 @rule(Impact.API_BREAK, variant="inline", evidence="source", element="functions", action="changed")
 def declaration_changed_inline(declared: Changed[UnexportedDeclaration], context: Context) -> Iterator[Note]:
-    """The type of an inline function, a template's member or a constant changed, which the library does not export.
+    """The type of an unexported inline function, template member or constant changed.
 
-    Built programs have their own copy, with the old type. Sources that rely on that type stop compiling. Another
-    spelling of the same type is no change: a typedef, or a tag for a struct that had a typedef's name only.
+    Existing binaries have their own copy, with the old type. Sources that rely on that type stop compiling. Another
+    spelling of the same type does not count: a typedef, or a tag for a struct that had only a typedef's name.
 
     Fix: add a function or constant with a new name.
     """
     name, old, new = declared.subject.name, declared.old.shape, declared.new.shape
     if not _only_respelled(old, new, context) and not _converts(name, old, new, context):
-        yield Note("the declaration differs", declaration(name, old), declaration(name, new))
+        yield Note("the declaration changed", declaration(name, old), declaration(name, new))
 
 
 @rule(Impact.COMPATIBLE, variant="inline_widened", evidence="source", element="functions", action="changed")
 def declaration_changed_inline_widened(declared: Changed[UnexportedDeclaration], context: Context) -> Iterator[Note]:
-    """An inline function takes other types, to which all old arguments convert, or its result converts to the old type.
+    """An inline function accepts more argument types, or its result converts to the old type.
 
-    The library does not export it: built programs have their own copy. Only a pointer to the function itself is of
-    another type. Example: it takes a pointer to what is ``const`` now.
+    The library does not export it: existing binaries have their own copy. Only a pointer to the function itself has
+    another type. Example: a parameter became a pointer to ``const``.
 
     Fix: nothing.
     """
     name, old, new = declared.subject.name, declared.old.shape, declared.new.shape
     if _converts(name, old, new, context) and not _only_respelled(old, new, context):
-        yield Note("what callers pass and keep converts as before", declaration(name, old), declaration(name, new))
+        yield Note("arguments and results convert as before", declaration(name, old), declaration(name, new))
 
 
 def _converts(name: Name, old: AnyShape, new: AnyShape, context: Context) -> bool:
@@ -278,31 +275,31 @@ def _only_respelled(old: AnyShape, new: AnyShape, context: Context) -> bool:
 
 @rule(Impact.API_BREAK, evidence="source", element="functions", action="removed")
 def experimental_removed_without_replacement(declared: Removed[Declared], context: Context) -> Iterator[Note]:
-    """A declaration of a namespace ``experimental`` is gone.
+    """A declaration in a namespace ``experimental`` was removed.
 
-    Built programs go on using it as long as the library exports it. Sources that use it stop compiling. The namespace
-    promised nothing, so that a policy may accept this.
+    Existing binaries keep using it as long as the library exports it. Sources that use it stop compiling. The namespace
+    promised no stability, so a policy may accept this.
 
     Fix: keep the declaration until there is a stable one.
     """
     name = declared.subject.name
     if is_plain(declared.old) and is_experimental(name) and not _declares(context, graduated(name)):
-        yield Note("the experimental declaration is gone", demangle(name.spelling), None)
+        yield Note("the experimental declaration was removed", demangle(name.spelling), None)
 
 
 @rule(Impact.API_BREAK, evidence="source", element="functions", action="removed")
 def experimental_graduated(declared: Removed[Declared], context: Context) -> Iterator[Note]:
-    """A declaration left the namespace ``experimental`` and is declared without it.
+    """A declaration moved out of the namespace ``experimental``.
 
-    Built programs go on using it as long as the library exports it under the old name. Sources that use the old name
+    Existing binaries keep using it as long as the library exports it under the old name. Sources that use the old name
     stop compiling.
 
-    Fix: keep the old name as an alias, with ``using``, for a while.
+    Fix: keep the old name as an alias, with ``using``, for a transition period.
     """
     name = declared.subject.name
     other = graduated(name)
     if is_plain(declared.old) and is_experimental(name) and _declares(context, other):
-        yield Note("the declaration is stable", demangle(name.spelling), demangle(other.spelling))
+        yield Note("the declaration is no longer experimental", demangle(name.spelling), demangle(other.spelling))
 
 
 # --- headers and the binary -----------------------------------------------------------------------------------------
@@ -316,12 +313,12 @@ def experimental_graduated(declared: Removed[Declared], context: Context) -> Ite
     aliases=("include_graph_public_header_drift",),
 )
 def header_removed(header: Removed[PublicHeader]) -> Iterator[Note]:
-    """A public header is gone.
+    """A public header was removed.
 
-    Built programs do not notice. Sources that include it stop compiling, even where another header declares what it
-    declared.
+    Existing binaries do not notice. Sources that include it stop compiling, even if another header has its
+    declarations.
 
-    Fix: keep a header of that name, which includes the one that has its declarations now.
+    Fix: keep a header with this name, which includes the one that has its declarations now.
     """
     if not header.old.inside:
         yield Note("sources cannot include the header", header.old.file, None)
@@ -329,15 +326,15 @@ def header_removed(header: Removed[PublicHeader]) -> Iterator[Note]:
 
 @rule(Impact.RISK, variant="inside", evidence="source", element="library", action="removed")
 def header_removed_inside(header: Removed[PublicHeader]) -> Iterator[Note]:
-    """A header is gone that sources could not include by themselves.
+    """A header was removed that sources could not include directly.
 
-    It is an error unless another header includes it: ``#error "Only <geo.h> can be included directly."`` What it
-    declared and no other header declares is a finding of its own.
+    It is an error unless another header includes it: ``#error "Only <geo.h> can be included directly."`` Declarations
+    that were lost with it are reported separately.
 
     Fix: nothing.
     """
     if header.old.inside:
-        yield Note("the header is no part of others any more", header.old.file, None)
+        yield Note("other headers no longer include the header", header.old.file, None)
 
 
 @rule(
@@ -350,7 +347,7 @@ def header_removed_inside(header: Removed[PublicHeader]) -> Iterator[Note]:
 def header_added(header: Added[PublicHeader]) -> Iterator[Note]:
     """A public header is new.
 
-    Built programs do not notice.
+    Existing binaries do not notice.
 
     Fix: nothing.
     """
@@ -367,7 +364,7 @@ def header_added(header: Added[PublicHeader]) -> Iterator[Note]:
 def public_not_exported(declared: Added[Declared], context: Context) -> Iterator[Note]:
     """A public header declares a function or variable that the library does not export.
 
-    Built programs do not use it. Sources that do compile, and do not link.
+    Existing binaries do not use it. Sources that use it compile, but do not link.
 
     Fix: export it, or declare it in a private header.
     """

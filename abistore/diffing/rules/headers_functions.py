@@ -20,23 +20,23 @@ from abistore.model.words import counted
 def func_noexcept_added(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """A function became ``noexcept``, and no program overrides it.
 
-    Built callers work as before. From C++17 on, ``noexcept`` is part of the function's type: sources that store the
-    function's address in a pointer still compile, since the promise may be dropped.
+    Existing callers work as before. From C++17 on, ``noexcept`` is part of the function's type. Sources that store its
+    address in a pointer still compile, since the promise may be dropped.
 
     Fix: nothing.
     """
     if gained_trait(declared, "noexcept") and not is_overridden(declared.subject.name, context):
-        yield Note("the function is noexcept", None, "noexcept")
+        yield Note("the function became noexcept", None, "noexcept")
 
 
 @rule(Impact.API_BREAK, variant="virtual", evidence="source", element="functions", action="changed")
 def func_noexcept_added_virtual(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """A virtual function that programs may override became ``noexcept``.
 
-    Built programs work as before; an exception that leaves an override terminates the program where the library relies
-    on the promise. Sources that override it without ``noexcept`` stop compiling: an override promises no less.
+    Existing binaries work as before. An exception that leaves an override terminates the program where the library
+    relies on the promise. Overrides without ``noexcept`` stop compiling.
 
-    Fix: promise it in the documentation, or add a function with another name.
+    Fix: document the promise, or add a function with another name.
     """
     if gained_trait(declared, "noexcept") and is_overridden(declared.subject.name, context):
         yield Note("overrides have to be noexcept", None, "noexcept")
@@ -46,7 +46,7 @@ def func_noexcept_added_virtual(declared: Changed[Declared], context: Context) -
 def func_noexcept_removed(declared: Changed[Declared]) -> Iterator[Note]:
     """A function is no longer ``noexcept``.
 
-    Built callers have no code for an exception: one that passes through them terminates the program.
+    Existing callers have no code for an exception: one that passes through them terminates the program.
 
     Fix: keep the promise under this name, and add a function that may throw.
     """
@@ -63,25 +63,25 @@ def _is_macro(declared: Changed[Declared]) -> bool:
 def constexpr_added(declared: Changed[Declared]) -> Iterator[Note]:
     """A function or variable became ``constexpr``.
 
-    Built programs work as before. Sources may use it where the language asks for a constant.
+    Existing binaries work as before. Sources may use it where the language asks for a constant.
 
     Fix: nothing; from now on its value is compiled into consumers.
     """
     if gained_trait(declared, "constexpr") and not _is_macro(declared):
-        yield Note("the declaration is constexpr", None, "constexpr")
+        yield Note("the declaration became constexpr", None, "constexpr")
 
 
 @rule(Impact.API_BREAK, evidence="source", element="functions", action="changed")
 def constexpr_removed(declared: Changed[Declared]) -> Iterator[Note]:
     """A function or variable is no longer ``constexpr``.
 
-    Built programs have what it gave compiled into them. Sources that use it where the language asks for a constant, as
-    for the length of an array, stop compiling.
+    Existing binaries have its result compiled in. Sources that need a constant, e.g. as an array length, stop
+    compiling.
 
-    Fix: keep it ``constexpr``, and add a function that need not be.
+    Fix: keep it ``constexpr``, and add a function that is not.
     """
     if lost_trait(declared, "constexpr") and not _is_macro(declared):
-        yield Note("the declaration is not constexpr", "constexpr", None)
+        yield Note("the declaration is no longer constexpr", "constexpr", None)
 
 
 # --- parameters ---------------------------------------------------------------------------------------------------
@@ -97,35 +97,35 @@ def constexpr_removed(declared: Changed[Declared]) -> Iterator[Note]:
 def param_default_value_changed(parameter: Changed[Argument]) -> Iterator[Note]:
     """The default argument of a parameter changed.
 
-    Built callers pass the old value, which was compiled into them. Callers that are compiled again pass the new one.
+    Existing callers pass the old value, which is compiled into them. Recompiled callers pass the new one.
 
-    Fix: nothing, as long as the function treats both values as it did.
+    Fix: nothing, if the function accepts both values.
     """
     old, new = parameter.old.default, parameter.new.default
     if old is not None and new is not None and not is_same_value(old, new):
-        yield Note("the default argument differs", argument(parameter.old), argument(parameter.new))
+        yield Note("the default argument changed", argument(parameter.old), argument(parameter.new))
 
 
 @rule(Impact.API_BREAK, evidence="source", element="functions", action="changed")
 def param_default_value_removed(parameter: Changed[Argument], context: Context) -> Iterator[Note]:
-    """The default argument of a parameter was removed, and no overload takes the calls that leave it out.
+    """The default argument of a parameter was removed, and no overload accepts calls without it.
 
-    Built callers pass the value that was compiled into them. Sources that leave the argument out stop compiling.
+    Existing callers pass the value that is compiled into them. Sources that omit the argument stop compiling.
 
     Fix: keep the default argument, or add an overload without the parameter.
     """
     if _is_gone(parameter) and not _overloads_take_over(parameter, context):
-        yield Note("the argument must be given", argument(parameter.old), argument(parameter.new))
+        yield Note("the argument is now required", argument(parameter.old), argument(parameter.new))
 
 
 @rule(Impact.COMPATIBLE, variant="overloaded", evidence="source", element="functions", action="changed")
 def param_default_value_removed_overloaded(parameter: Changed[Argument], context: Context) -> Iterator[Note]:
-    """The default argument of a parameter was removed, and overloads take the calls that leave it out.
+    """The default argument of a parameter was removed, and overloads accept calls without it.
 
-    Built callers pass the value that was compiled into them. Sources compile as before, and call the overload where
-    they leave the argument out: ``send(int, int = 1)`` became ``send(int, int)`` and ``send(int)``.
+    Existing callers pass the value that is compiled into them. Sources compile as before, and call the overload if they
+    omit the argument: ``send(int, int = 1)`` became ``send(int, int)`` and ``send(int)``.
 
-    Fix: nothing, as long as the overload does what the default did.
+    Fix: nothing, if the overload does what the default did.
     """
     if _is_gone(parameter) and _overloads_take_over(parameter, context):
         yield Note("an overload is called without the argument", argument(parameter.old), argument(parameter.new))
@@ -156,12 +156,12 @@ def _is_unexported(name: Name, side: SideFacts) -> bool:
 def param_default_value_changed_added(parameter: Changed[Argument]) -> Iterator[Note]:
     """A parameter got a default argument.
 
-    Built callers pass the argument. Sources may leave it out.
+    Existing callers pass the argument. Sources may omit it.
 
-    Fix: nothing; a call that fits another overload too may become ambiguous.
+    Fix: nothing; a call that matches another overload too may become ambiguous.
     """
     if parameter.old.default is None and parameter.new.default is not None:
-        yield Note("the argument may be left out", argument(parameter.old), argument(parameter.new))
+        yield Note("the argument may be omitted", argument(parameter.old), argument(parameter.new))
 
 
 def _lengths(parameter: Changed[Argument]) -> tuple[int, int]:
@@ -173,43 +173,43 @@ def _lengths(parameter: Changed[Argument]) -> tuple[int, int]:
 
 @rule(Impact.BREAKING, variant="array_longer", evidence="source", element="functions", action="changed")
 def func_params_changed_array_longer(parameter: Changed[Argument]) -> Iterator[Note]:
-    """A parameter asks for a longer array than before, e.g. ``void digest(char out[32])``.
+    """A parameter requires a longer array than before, e.g. ``void digest(char out[32])``.
 
-    Built callers give an array of the old length. The function writes, or reads, behind its end. A pointer tells
-    nothing of that: the symbol and the call are the same. Text that is only read (``const char name[32]``) ends by a
-    mark and is left out.
+    Existing callers pass an array of the old length, and the function reads or writes beyond its end. The symbol and
+    the call are the same. Text that is only read (``const char name[32]``) has a terminator and is left out.
 
     Fix: keep the function and its length, and add one with a new name.
     """
     old, new = _lengths(parameter)
     if 0 < old < new:
-        yield Note("the array must be longer", counted(old, "element"), counted(new, "element"))
+        yield Note("the required array length grew", counted(old, "element"), counted(new, "element"))
 
 
 @rule(Impact.RISK, variant="array_shorter", evidence="source", element="functions", action="changed")
 def func_params_changed_array_shorter(parameter: Changed[Argument]) -> Iterator[Note]:
-    """A parameter asks for a shorter array than before.
+    """A parameter requires a shorter array than before.
 
-    Built callers give more than the function uses. Where it fills the array in, the rest is left as it was.
+    Existing callers pass more elements than the function uses. If it fills the array, the remaining elements stay
+    unchanged.
 
-    Fix: say in the documentation which elements are filled in.
+    Fix: document which elements are filled.
     """
     old, new = _lengths(parameter)
     if 0 < new < old:
-        yield Note("the array may be shorter", counted(old, "element"), counted(new, "element"))
+        yield Note("the required array length shrank", counted(old, "element"), counted(new, "element"))
 
 
 @rule(Impact.RISK, evidence="source", element="functions", action="changed")
 def param_renamed(parameter: Changed[Argument]) -> Iterator[Note]:
     """A parameter was renamed.
 
-    Built callers, and C and C++ sources, do not use the name. Bindings generated from the headers may offer it as a
-    keyword. Where two parameters swapped their names, callers may now pass them in the wrong order.
+    Existing callers, and C and C++ sources, do not use the name. Bindings generated from the headers may offer it as a
+    keyword. If two parameters swapped their names, callers may now pass them in the wrong order.
 
-    Fix: keep the name; check that the parameter still means what it did.
+    Fix: keep the name; check that the parameter still has its meaning.
     """
     if parameter.old.name and parameter.new.name and parameter.old.name != parameter.new.name:
-        yield Note("the parameter's name differs", parameter.old.name, parameter.new.name)
+        yield Note("the parameter was renamed", parameter.old.name, parameter.new.name)
 
 
 def _uses(body: InlineBody) -> str:
@@ -239,31 +239,30 @@ def _works_with_the_library(body: InlineBody) -> bool:
     ),
 )
 def inline_body_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """The body of an inline function or a template that works with the library's inside changed.
+    """The body of an inline function or a template that uses library internals changed.
 
-    Built programs go on running the old body, which was compiled into them: it uses private members, or calls functions
-    of the library, as the old release meant it. Beside code that was compiled with the new header both bodies run in
-    one process.
+    Existing binaries keep running the old body, which is compiled into them. It uses private members, or calls
+    functions of the library, as in the old release. Together with recompiled code, both bodies run in one process.
 
-    Fix: let the new library accept what the old body does; put the body into the library, where all programs get it.
+    Fix: make the new library accept what the old body does, or move the body into the library.
     """
     bodies = _bodies(declared)
     works = bodies is not None and any(map(_works_with_the_library, bodies))
     if bodies is not None and works and not members_exchanged(declared, context):
         before, after = map(_uses, bodies)
         if before == after:
-            yield Note(f"the inline body differs, which {before}")
+            yield Note(f"the inline body changed, which {before}")
         else:
-            yield Note("the inline body differs", before, after)
+            yield Note("the inline body changed", before, after)
 
 
 @rule(Impact.BREAKING, variant="offsets", evidence="source", element="functions", action="changed")
 def inline_body_changed_offsets(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """The body of an inline function uses other data members than before, and none of those that it used.
+    """The body of an inline function uses entirely different data members.
 
-    ``int count() const { return count_; }`` became ``{ return n_; }``, and the two members lie at different places.
-    Built programs have the old place compiled in. They read there what the new library no longer keeps up, and write
-    where it does not look.
+    ``int count() const { return count_; }`` became ``{ return n_; }``, and the two members have different offsets.
+    Existing binaries have the old offset compiled in. They read a member that the new library no longer updates, and
+    write one that it does not read.
 
     Fix: keep the old member up to date as well; or bump the SONAME.
     """
@@ -273,41 +272,41 @@ def inline_body_changed_offsets(declared: Changed[Declared], context: Context) -
 
 @rule(Impact.COMPATIBLE, variant="self_contained", evidence="source", element="functions", action="changed")
 def inline_body_changed_self_contained(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """The body of an inline function or a template changed, which uses nothing of the library's inside.
+    """The body of an inline function or a template without library internals changed.
 
-    Built programs go on running the old body: no fix in the new one reaches them until they are compiled again.
+    Existing binaries keep running the old body: a fix in the new one reaches them only when they are recompiled.
 
-    Fix: nothing; where the old body was wrong, tell consumers to compile again.
+    Fix: nothing; if the old body was wrong, ask consumers to recompile.
     """
     bodies = _bodies(declared)
     if bodies is None or any(map(_works_with_the_library, bodies)):
         return
     if not members_exchanged(declared, context):
-        yield Note("the inline body differs")
+        yield Note("the inline body changed")
 
 
 @rule(Impact.RISK, evidence="source", element="functions", action="changed")
 def func_became_inline(declared: Changed[Declared]) -> Iterator[Note]:
     """A function became inline.
 
-    Programs that are compiled again have their own copy, and run it beside the library's, which older programs call:
-    two behaviours in one process as soon as one of them changes. Where the library exports it no longer, built programs
-    do not find it; that is a finding of its own.
+    Recompiled programs run their own copy, and older programs call the library's. As soon as one of them changes, a
+    process has two behaviours. If the library no longer exports it, existing binaries do not find it; that is reported
+    separately.
 
-    Fix: keep a definition in the library that is not inline.
+    Fix: keep a non-inline definition in the library.
     """
     defined = "defined" in declared.old.traits  # each program has its own copy already
     if declared.subject.name.kind == "function" and gained_trait(declared, "inline") and not defined:
-        yield Note("the function is inline", None, "inline")
+        yield Note("the function became inline", None, "inline")
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
 def func_lost_inline(declared: Changed[Declared]) -> Iterator[Note]:
     """A function is no longer inline.
 
-    Built programs go on running their own copies, with the old behaviour.
+    Existing binaries keep running their own copies, with the old behaviour.
 
-    Fix: nothing, where old and new behaviour work together.
+    Fix: nothing, if old and new behaviour work together.
     """
     if declared.subject.name.kind == "function" and lost_trait(declared, "inline"):
-        yield Note("the function is not inline", "inline", None)
+        yield Note("the function is no longer inline", "inline", None)

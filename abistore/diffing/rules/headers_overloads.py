@@ -41,14 +41,14 @@ STRINGS: Final = ("std::basic_string<char", "std::basic_string_view<char")
 
 @rule(Impact.RISK, evidence="source", element="functions", action="added", aliases=("ctor_overload_ambiguity_risk",))
 def overload_ambiguity_introduced(declared: Added[Declared], context: Context) -> Iterator[Note]:
-    """A further overload makes calls ambiguous that were not.
+    """A new overload makes calls ambiguous.
 
-    Built programs work as before. Sources that pass an argument which converts to both parameters stop compiling:
-    ``f(1)`` where ``f(long)`` came beside ``f(double)``. Calls with numbers, ``0``, ``nullptr`` and string literals are
-    looked at.
+    Existing binaries work as before. Sources that pass an argument which converts to both parameters stop compiling:
+    ``f(1)`` after ``f(long)`` was added to ``f(double)``. Calls with numbers, ``0``, ``nullptr`` and string literals
+    are checked.
 
-    Fix: take exactly what callers pass (add ``f(int)`` too), give the new function another name, or make it a template
-    that takes one type only.
+    Fix: accept exactly what callers pass (add ``f(int)`` too), rename the new function, or make it a template for one
+    type only.
     """
     name = declared.subject.name
     if name.kind == "function" and (found := context.once(outcome, name).ambiguous):
@@ -57,12 +57,12 @@ def overload_ambiguity_introduced(declared: Added[Declared], context: Context) -
 
 @rule(Impact.RISK, evidence="source", element="functions", action="added")
 def overload_set_rerouted(declared: Added[Declared], context: Context) -> Iterator[Note]:
-    """A further overload takes calls over that another one got.
+    """A new overload takes calls from an existing one.
 
-    Built programs go on calling the old overload. Sources that are compiled again call the new one where its parameters
-    fit better: ``f(1.5)`` where ``f(double)`` came beside ``f(int)``.
+    Existing binaries keep calling the old overload. Recompiled sources call the new one where its parameters match
+    better: ``f(1.5)`` after ``f(double)`` was added to ``f(int)``.
 
-    Fix: let both overloads do the same for what both accept.
+    Fix: make both overloads do the same for the arguments that both accept.
     """
     name = declared.subject.name
     if name.kind == "function" and (found := context.once(outcome, name).rerouted):
@@ -208,52 +208,52 @@ def _to_primitive(argument: str, target: str) -> int | None:
 
 @rule(Impact.API_BREAK, evidence="source", element="functions", action="removed")
 def hidden_friend_removed(declared: Removed[Declared]) -> Iterator[Note]:
-    """A function that only its class declares, as a friend, is gone.
+    """A friend function that only its class declares was removed.
 
-    Built programs have a copy of it, or use the library's as long as it exports one. Sources that call it, such as an
+    Existing binaries have a copy of it, or use the library's as long as it exports one. Sources that call it, e.g. an
     operator for objects of the class, stop compiling.
 
     Fix: keep the friend.
     """
     if "friend" in declared.old.traits:
-        yield Note("the friend is gone", demangle(declared.subject.name.spelling), None)
+        yield Note("the friend was removed", demangle(declared.subject.name.spelling), None)
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="functions", action="added")
 def hidden_friend_added(declared: Added[Declared]) -> Iterator[Note]:
-    """A class declares a function of its own as a friend.
+    """A class declares a new friend function in its own body.
 
-    Built programs do not use it. It is found for objects of the class only.
+    Existing binaries do not use it. Only calls with objects of the class find it.
 
     Fix: nothing.
     """
     if "friend" in declared.new.traits:
-        yield Note("the friend is new", None, demangle(declared.subject.name.spelling))
+        yield Note("the friend was added", None, demangle(declared.subject.name.spelling))
 
 
 @rule(Impact.API_BREAK, variant="scope_narrowed", evidence="source", element="functions", action="changed")
 def declaration_changed_scope_narrowed(declared: Changed[Declared]) -> Iterator[Note]:
-    """A function is declared in a class only, as its friend, and no longer in the namespace around it.
+    """A function is now declared only as a friend in its class, and no longer in the namespace.
 
-    Built programs use it as before. Sources that call it by its qualified name, take its address, or rely on a
-    conversion to the class, stop compiling.
+    Existing binaries use it as before. Sources that use its qualified name, its address or a conversion to the class
+    stop compiling.
 
     Fix: keep the declaration in the namespace.
     """
     if gained_trait(declared, "friend"):
-        yield Note("the function is found through its arguments only", None, "hidden friend")
+        yield Note("only argument-dependent lookup finds the function", None, "hidden friend")
 
 
 @rule(Impact.COMPATIBLE, variant="scope_widened", evidence="source", element="functions", action="changed")
 def declaration_changed_scope_widened(declared: Changed[Declared]) -> Iterator[Note]:
-    """A function that only its class declared, as a friend, is declared in the namespace too.
+    """A function that was declared only as a friend is now declared in the namespace too.
 
-    Built programs use it as before.
+    Existing binaries use it as before.
 
     Fix: nothing.
     """
     if lost_trait(declared, "friend"):
-        yield Note("the function is found by its name", "hidden friend", None)
+        yield Note("ordinary lookup finds the function", "hidden friend", None)
 
 
 # --- using-declarations -------------------------------------------------------------------------------------------
@@ -268,41 +268,41 @@ def declaration_changed_scope_widened(declared: Changed[Declared]) -> Iterator[N
     aliases=("std_reexport_removed",),
 )
 def declaration_removed_using(declared: Removed[Declared]) -> Iterator[Note]:
-    """A using-declaration is gone.
+    """A using-declaration was removed.
 
-    Built programs use what it brought in. Sources that name that by the scope of the using-declaration stop compiling.
-    Example: ``using std::string_view;`` in a namespace.
+    Existing binaries use what it imported. Sources that use the name in the scope of the using-declaration stop
+    compiling. Example: ``using std::string_view;`` in a namespace.
 
     Fix: keep the using-declaration.
     """
     if "using" in declared.old.traits:
-        yield Note("the name is not brought in", declared.old.value, None)
+        yield Note("the using-declaration was removed", declared.old.value, None)
 
 
 @rule(Impact.COMPATIBLE, variant="using", evidence="source", element="types", action="added")
 def declaration_added_using(declared: Added[Declared]) -> Iterator[Note]:
     """A using-declaration is new.
 
-    Built programs do not notice.
+    Existing binaries do not notice.
 
-    Fix: nothing; the name may clash with one that sources bring in too.
+    Fix: nothing; the name may clash with another one that sources import.
     """
     if "using" in declared.new.traits:
-        yield Note("the name is brought in", None, declared.new.value)
+        yield Note("a using-declaration was added", None, declared.new.value)
 
 
 @rule(Impact.API_BREAK, variant="using", evidence="source", element="types", action="changed")
 def declaration_changed_using(declared: Changed[Declared]) -> Iterator[Note]:
-    """A using-declaration brings in something else, or became a declaration of its own.
+    """A using-declaration imports something else, or became a declaration of its own.
 
-    Built programs use what it brought in. Sources that are compiled again use another declaration, and stop compiling
-    where that is used otherwise.
+    Existing binaries use what it imported. Recompiled sources use another declaration, and stop compiling where the two
+    are used differently.
 
-    Fix: keep what the name stands for.
+    Fix: keep the old meaning of the name.
     """
     old, new = ("using" in side.traits for side in (declared.old, declared.new))
     if (old or new) and (old != new or declared.old.value != declared.new.value):
-        yield Note("the name stands for something else", declared.old.value, declared.new.value)
+        yield Note("the name refers to something else", declared.old.value, declared.new.value)
 
 
 # --- inline namespaces ----------------------------------------------------------------------------------------------
@@ -310,12 +310,12 @@ def declaration_changed_using(declared: Changed[Declared]) -> Iterator[Note]:
 
 @rule(Impact.API_BREAK, evidence="source", element="library", action="removed")
 def namespace_inline_removed(namespace: Removed[InlineNamespace]) -> Iterator[Note]:
-    """A namespace is inline no longer.
+    """A namespace is no longer inline.
 
-    Symbols are the same, and built programs do not notice. Sources that name what stands in it through the namespace
-    around it (``lib::point`` for ``lib::v1::point``) stop compiling.
+    Symbols are the same, and existing binaries do not notice. Sources that reach its members through the enclosing
+    namespace (``lib::point`` for ``lib::v1::point``) stop compiling.
 
-    Fix: keep the namespace inline, or write ``using namespace v1;`` beside it.
+    Fix: keep the namespace inline, or add ``using namespace v1;``.
     """
     yield Note("sources must write the namespace", f"inline namespace {namespace.old.scope}", None)
 
@@ -324,7 +324,7 @@ def namespace_inline_removed(namespace: Removed[InlineNamespace]) -> Iterator[No
 def namespace_inline_added(namespace: Added[InlineNamespace]) -> Iterator[Note]:
     """A namespace became inline.
 
-    Symbols are the same. What stands in it is also found in the namespace around it.
+    Symbols are the same. Its members are now also found in the enclosing namespace.
 
     Fix: nothing.
     """

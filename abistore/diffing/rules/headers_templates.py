@@ -37,12 +37,12 @@ from abistore.model.snapshot import REFUSALS
 def deprecation_added(declared: Changed[Declared]) -> Iterator[Note]:
     """A declaration was marked deprecated.
 
-    Built consumers work as before. Sources get warnings, and errors where warnings are errors.
+    Existing binaries work as before. Sources get warnings, and errors where warnings are errors.
 
-    Fix: tell consumers what to use instead, and when it goes.
+    Fix: document the replacement, and the release that will remove the declaration.
     """
     if gained_trait(declared, "deprecated"):
-        yield Note("the declaration is deprecated", None, "deprecated")
+        yield Note("the declaration became deprecated", None, "deprecated")
 
 
 @rule(
@@ -61,12 +61,12 @@ def deprecation_added(declared: Changed[Declared]) -> Iterator[Note]:
 def deprecation_removed(declared: Changed[Declared]) -> Iterator[Note]:
     """A declaration is no longer marked deprecated.
 
-    Built consumers and sources work as before.
+    Existing binaries and sources work as before.
 
     Fix: nothing.
     """
     if lost_trait(declared, "deprecated"):
-        yield Note("the declaration is not deprecated", "deprecated", None)
+        yield Note("the declaration is no longer deprecated", "deprecated", None)
 
 
 # --- results that are not to be ignored -----------------------------------------------------------------------------
@@ -76,24 +76,24 @@ def deprecation_removed(declared: Changed[Declared]) -> Iterator[Note]:
 def nodiscard_added(declared: Changed[Declared]) -> Iterator[Note]:
     """A declaration was marked ``[[nodiscard]]``.
 
-    Built programs work as before. Sources that ignore the result get warnings, and errors where warnings are errors.
+    Existing binaries work as before. Sources that ignore the result get warnings, and errors where warnings are errors.
 
     Fix: nothing.
     """
     if gained_trait(declared, "nodiscard"):
-        yield Note("the result is not to be ignored", None, "nodiscard")
+        yield Note("the result became nodiscard", None, "nodiscard")
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
 def nodiscard_removed(declared: Changed[Declared]) -> Iterator[Note]:
     """A declaration is no longer marked ``[[nodiscard]]``.
 
-    Built programs and sources work as before.
+    Existing binaries and sources work as before.
 
     Fix: nothing.
     """
     if lost_trait(declared, "nodiscard"):
-        yield Note("the result may be ignored", "nodiscard", None)
+        yield Note("the result is no longer nodiscard", "nodiscard", None)
 
 
 # --- what compilers refuse ------------------------------------------------------------------------------------------
@@ -101,15 +101,15 @@ def nodiscard_removed(declared: Changed[Declared]) -> Iterator[Note]:
 
 @rule(Impact.API_BREAK, variant="refused", evidence="source", element="functions", action="changed")
 def availability_changed_refused(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """Compilers refuse whatever uses a declaration.
+    """Compilers reject every use of a declaration.
 
-    Built programs use it as long as the library exports it. Sources that use it stop compiling: it is ``unavailable``,
-    an ``error``, a poisoned name, or a macro of its name that no call compiles with.
+    Existing binaries use it as long as the library exports it. Sources that use it stop compiling. It is
+    ``unavailable``, an ``error``, poisoned, or hidden by a macro of its name that no call compiles with.
 
-    Fix: mark it deprecated for a while, and let sources compile.
+    Fix: mark it deprecated first, and let sources compile.
     """
     if gained_trait(declared, "refused") and tell(context, REFUSALS):
-        yield Note("compilers refuse what uses it", None, "refused")
+        yield Note("compilers reject uses of it", None, "refused")
 
 
 # --- what callers are compiled by -----------------------------------------------------------------------------------
@@ -117,24 +117,25 @@ def availability_changed_refused(declared: Changed[Declared], context: Context) 
 
 @rule(Impact.RISK, evidence="source", element="functions", action="changed")
 def func_promise_removed(declared: Changed[Declared]) -> Iterator[Note]:
-    """A function no longer promises what callers were compiled by.
+    """A function lost an attribute that compilers optimise callers by.
 
-    Compilers leave out of programs what an attribute makes needless: a look for a null pointer behind
-    ``returns_nonnull``, a second call of a function that is ``pure`` or ``const``. Programs that are built keep to that
-    when the function no longer does.
+    Compilers omit code that an attribute makes needless. Examples are a null check after ``returns_nonnull``, or a
+    second call of a ``pure`` or ``const`` function. Existing binaries rely on the promise after the function dropped
+    it.
 
     Fix: keep the promise under this name.
     """
     gone = broken_promises(declared.old, declared.new)
     if gone:
-        yield Note("callers rely on what the function promised", ", ".join(gone), _promised(declared.new))
+        yield Note("callers rely on the removed promise", ", ".join(gone), _promised(declared.new))
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
 def func_promise_added(declared: Changed[Declared]) -> Iterator[Note]:
     """A function promises more than before.
 
-    Built programs work as before: they were compiled for less. Example: ``int size(void)`` is ``pure`` now.
+    Existing binaries work as before: they were compiled for the weaker promise. Example: ``int size(void)`` became
+    ``pure``.
 
     Fix: nothing.
     """
@@ -158,8 +159,8 @@ def _available(declared: Declared) -> str | None:
 def availability_changed_narrowed(declared: Changed[Declared]) -> Iterator[Note]:
     """A declaration is available on fewer systems than before.
 
-    Built programs use it as before, where the library still has it. Sources that are compiled for a system that no
-    longer has it get errors, or must ask at run time.
+    Existing binaries use it wherever the library still has it. Sources compiled for a system without it get errors, or
+    must check at run time.
 
     Fix: keep it available, and mark it deprecated on those systems.
     """
@@ -169,16 +170,16 @@ def availability_changed_narrowed(declared: Changed[Declared]) -> Iterator[Note]
 
 @rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
 def availability_changed(declared: Changed[Declared]) -> Iterator[Note]:
-    """A declaration is available on as many systems as before, or more, or compilers no longer refuse what uses it.
+    """The availability attribute of a declaration changed without excluding a system.
 
-    Built programs and sources work as before.
+    It is available on at least as many systems as before. Existing binaries work as before.
 
     Fix: nothing.
     """
     if lost_trait(declared, "refused"):
-        yield Note("compilers accept what uses it", "refused", None)
+        yield Note("compilers accept uses of it", "refused", None)
     if declared.old.availability != declared.new.availability and not is_narrower(declared.old, declared.new):
-        yield Note("the declaration's availability differs", _available(declared.old), _available(declared.new))
+        yield Note("the declaration's availability changed", _available(declared.old), _available(declared.new))
 
 
 def _heads(declared: Changed[Declared]) -> tuple[str, str]:
@@ -191,31 +192,31 @@ def _stays(declared: Changed[Declared]) -> bool:
 
 @rule(Impact.API_BREAK, variant="template", evidence="source", element="types", action="changed")
 def declaration_changed_template(declared: Changed[Declared]) -> Iterator[Note]:
-    """A declaration became a template, or no longer is one.
+    """A declaration became a template, or is no longer one.
 
-    Built programs hold what they were compiled with; where the library exported it, its removal there is a finding of
-    its own. Sources that name it without template arguments, or with them, stop compiling.
+    Existing binaries keep what they were compiled with; a removed export is reported separately. Sources that name it
+    without template arguments, or with them, stop compiling.
 
     Fix: add the template under a new name.
     """
     if gained_trait(declared, "template"):
-        yield Note("the declaration is a template", "no template", template_head(declared.new))
+        yield Note("the declaration became a template", "no template", template_head(declared.new))
     elif lost_trait(declared, "template"):
-        yield Note("the declaration is no template", template_head(declared.old), "no template")
+        yield Note("the declaration is no longer a template", template_head(declared.old), "no template")
 
 
 @rule(Impact.API_BREAK, variant="template_body", evidence="source", element="functions", action="changed")
 def declaration_removed_template_body(declared: Changed[Declared]) -> Iterator[Note]:
-    """The body of a function template, or of a function of a class template, left the public headers.
+    """The body of a function template, or of a class template's member function, was removed from the public headers.
 
-    Built programs hold the instances that they use. Sources that are compiled again find in the library only those that
-    it exports: all others are undefined when they are linked.
+    Existing binaries contain the instances that they use. Recompiled sources find only the instances that the library
+    exports; all others are undefined at link time.
 
     Fix: keep the body in the header, or include the file that has it now.
     """
     had = "inline" in declared.old.traits or "defined" in declared.old.traits
     if _stays(declared) and had and gained_trait(declared, "undefined"):
-        yield Note("programs can make no instances", "a body in the header", None)
+        yield Note("programs can no longer instantiate it", "a body in the header", None)
 
 
 # --- parameters ---------------------------------------------------------------------------------------------------
@@ -225,22 +226,22 @@ def declaration_removed_template_body(declared: Changed[Declared]) -> Iterator[N
 def mandatory_template_param_added(declared: Changed[Declared]) -> Iterator[Note]:
     """A template got a parameter that has no default argument.
 
-    Built programs hold instances of the old template. Sources that name it with the old arguments stop compiling.
+    Existing binaries contain instances of the old template. Sources that name it with the old arguments stop compiling.
 
     Fix: add the parameter last, with a default argument, or add a template with a new name.
     """
     old, new = map(template_parameters, (declared.old, declared.new))
     if _stays(declared) and len(new) > len(old) and any(each.default is None for each in new[len(old) :]):
-        yield Note("the template must be given more arguments", *_heads(declared))
+        yield Note("the template requires more arguments", *_heads(declared))
 
 
 @rule(Impact.RISK, variant="defaulted", evidence="source", element="types", action="changed")
 def mandatory_template_param_added_defaulted(declared: Changed[Declared]) -> Iterator[Note]:
-    """A template got a parameter that has a default argument.
+    """A template got a parameter with a default argument.
 
-    Instances have other mangled names than before. Programs that are compiled again do not link with those that were
-    not, wherever one passes them to the other; exports that changed their names have findings of their own. Sources
-    that forward-declare the template, or pass it to another one, stop compiling.
+    Instances have other mangled names than before. Recompiled code does not link with old code where one passes them to
+    the other; renamed exports are reported separately. Sources that forward-declare the template, or pass it to another
+    one, stop compiling.
 
     Fix: add a template with a new name, and make the old one an alias of it.
     """
@@ -251,10 +252,10 @@ def mandatory_template_param_added_defaulted(declared: Changed[Declared]) -> Ite
 
 @rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
 def template_parameter_changed(declared: Changed[Declared]) -> Iterator[Note]:
-    """A template lost a parameter, or one is of another kind: a type, a value of a type, a template, a pack.
+    """The kind of a template parameter changed: a type, a value, a template or a pack.
 
-    Built programs hold instances of the old template. Sources that name it with the old arguments stop compiling, or
-    name another instance. Example: ``template <int N>`` became ``template <typename N>``.
+    Existing binaries contain instances of the old template. Sources that name it with the old arguments stop compiling,
+    or name another instance. Example: ``template <int N>`` became ``template <typename N>``.
 
     Fix: keep the parameter, even unused, or add a template with a new name.
     """
@@ -262,7 +263,7 @@ def template_parameter_changed(declared: Changed[Declared]) -> Iterator[Note]:
         return
     pairs = zip(template_parameters(declared.old), template_parameters(declared.new), strict=False)
     if any(old.introduced != new.introduced for old, new in pairs):
-        yield Note("a template parameter is of another kind", *_heads(declared))
+        yield Note("the kind of a template parameter changed", *_heads(declared))
     elif len(declared.new.template) < len(declared.old.template):
         yield Note("the template has fewer parameters", *_heads(declared))
 
@@ -275,41 +276,41 @@ def _differs(old: str | None, new: str | None) -> bool:
 def default_template_arg_changed(declared: Changed[Declared]) -> Iterator[Note]:
     """The default argument of a template parameter changed.
 
-    Where sources leave the argument out, they name another type than built programs hold: both disagree about the
-    layout of objects that pass between them. Exports that use the default have other mangled names, and findings of
-    their own.
+    Sources that omit the argument name another type than existing binaries use. Both disagree about the layout of
+    objects that pass between them. Exports that use the default have other mangled names, which are reported
+    separately.
 
     Fix: keep the default, and add a template with a new name.
     """
     pairs = zip(template_parameters(declared.old), template_parameters(declared.new), strict=False)
     if _stays(declared) and any(_differs(old.default, new.default) for old, new in pairs):
-        yield Note("the default argument of a template differs", *_heads(declared))
+        yield Note("the default argument of a template changed", *_heads(declared))
 
 
 @rule(Impact.API_BREAK, variant="removed", evidence="source", element="types", action="changed")
 def default_template_arg_changed_removed(declared: Changed[Declared]) -> Iterator[Note]:
     """A template parameter lost its default argument.
 
-    Built programs hold the instances that they were compiled with. Sources that leave the argument out stop compiling.
+    Existing binaries contain the instances that they were compiled with. Sources that omit the argument stop compiling.
 
     Fix: keep the default argument.
     """
     pairs = zip(template_parameters(declared.old), template_parameters(declared.new), strict=False)
     if _stays(declared) and any(old.default is not None and new.default is None for old, new in pairs):
-        yield Note("a template argument must be given", *_heads(declared))
+        yield Note("a template argument is now required", *_heads(declared))
 
 
 @rule(Impact.COMPATIBLE, variant="added", evidence="source", element="types", action="changed")
 def default_template_arg_changed_added(declared: Changed[Declared]) -> Iterator[Note]:
     """A template parameter got a default argument.
 
-    Sources may leave the argument out. Those that give it name the same type as before.
+    Sources may omit the argument. Sources that pass it name the same type as before.
 
     Fix: nothing.
     """
     pairs = zip(template_parameters(declared.old), template_parameters(declared.new), strict=False)
     if _stays(declared) and any(old.default is None and new.default is not None for old, new in pairs):
-        yield Note("a template argument may be left out", *_heads(declared))
+        yield Note("a template argument may be omitted", *_heads(declared))
 
 
 # --- constraints --------------------------------------------------------------------------------------------------
@@ -321,39 +322,37 @@ def _constraints(declared: Changed[Declared]) -> tuple[str | None, str | None]:
 
 @rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
 def concept_tightened(declared: Changed[Declared]) -> Iterator[Note]:
-    """A concept, or the constraint of a template, asks for more than before.
+    """A concept, or the constraint of a template, requires more than before.
 
-    Built programs go on working. Sources whose types do not have what is asked for stop compiling, or choose another
-    overload.
+    Existing binaries keep working. Sources whose types do not satisfy it stop compiling, or choose another overload.
 
     Fix: add a concept or a template with a new name.
     """
     if conjuncts(declared.old) < conjuncts(declared.new):
-        yield Note("the constraint asks for more", *_constraints(declared))
+        yield Note("the constraint requires more", *_constraints(declared))
 
 
 @rule(Impact.COMPATIBLE, variant="relaxed", evidence="source", element="types", action="changed")
 def constraint_changed_relaxed(declared: Changed[Declared]) -> Iterator[Note]:
-    """A concept, or the constraint of a template, asks for less than before.
+    """A concept, or the constraint of a template, requires less than before.
 
-    All types that had what it asked for have what it asks for now. A call that two overloads accept may become
-    ambiguous.
+    All types that satisfied it still do. A call that two overloads accept may become ambiguous.
 
     Fix: nothing.
     """
     if conjuncts(declared.old) > conjuncts(declared.new):
-        yield Note("the constraint asks for less", *_constraints(declared))
+        yield Note("the constraint requires less", *_constraints(declared))
 
 
 @rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
 def constraint_changed(declared: Changed[Declared]) -> Iterator[Note]:
-    """A concept, or the constraint of a template, asks for something else.
+    """A concept, or the constraint of a template, requires something else.
 
-    Built programs go on working. Sources whose types have what it asked for, and not what it asks for now, stop
+    Existing binaries keep working. Sources whose types satisfied the old requirement, but not the new one, stop
     compiling.
 
-    Fix: keep what it asked for, and add a concept or a template with a new name.
+    Fix: keep the requirement, and add a concept or a template with a new name.
     """
     old, new = conjuncts(declared.old), conjuncts(declared.new)
     if not (old <= new or old >= new):
-        yield Note("the constraint asks for something else", *_constraints(declared))
+        yield Note("the constraint requires something else", *_constraints(declared))

@@ -26,50 +26,50 @@ FEWEST_EXPORTS = 50
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def soname_changed(library: Changed[Library]) -> Iterator[Note]:
-    """The SONAME changed (of a DLL its name, of a dylib its install name).
+    """The SONAME changed (for a DLL its name, for a dylib its install name).
 
-    Built programs go on asking for the old name. They keep the old release where it is installed beside the new one,
-    and do not start where it was replaced.
+    Existing binaries keep asking for the old name. They use the old release if both are installed, and do not start if
+    it was replaced.
 
     Fix: ship both releases side by side, and rebuild consumers.
     """
     if library.old.name and library.new.name and library.old.name != library.new.name:
-        yield Note(f"the {name_word(library.new.name)} differs", library.old.name, library.new.name)
+        yield Note(f"the {name_word(library.new.name)} changed", library.old.name, library.new.name)
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
 def soname_missing(library: Changed[Library]) -> Iterator[Note]:
-    """The library lost its SONAME (of a DLL its name, of a dylib its install name).
+    """The library lost its SONAME (for a DLL its name, for a dylib its install name).
 
-    Built programs go on asking for the old name, which a file may still have. A new link records the file name or path
-    that it was given, so that no later release can replace the library safely.
+    Existing binaries keep asking for the old name, which a file may still have. A new link records the file name or
+    path that it was given. After that, no later release can safely replace the library.
 
     Fix: link with ``-Wl,-soname,libname.so.N``.
     """
     if library.old.name and not library.new.name:
-        yield Note(f"the library has no {name_word(library.old.name)} any more", library.old.name)
+        yield Note(f"the library no longer has a {name_word(library.old.name)}", library.old.name)
 
 
 @rule(Impact.COMPATIBLE, variant="added", evidence="symbol", element="library", action="changed")
 def soname_changed_added(library: Changed[Library]) -> Iterator[Note]:
-    """The library got a SONAME (of a DLL its name, of a dylib its install name).
+    """The library got a SONAME (for a DLL its name, for a dylib its install name).
 
-    Programs built before ask for the file name that they were linked with.
+    Existing binaries ask for the file name that they were linked with.
 
     Fix: keep that file name as a symbolic link.
     """
     if not library.old.name and library.new.name:
-        yield Note(f"the library got its {name_word(library.new.name)}", None, library.new.name)
+        yield Note(f"the library got a {name_word(library.new.name)}", None, library.new.name)
 
 
 @rule(Impact.ADVICE, evidence="symbol", element="library", action="changed")
 def soname_bump_recommended(outcome: Changed[WorstImpact]) -> Iterator[Note]:
-    """Changes are breaking, and the SONAME stayed the same.
+    """There are breaking changes, and the SONAME stayed the same.
 
-    Package managers and loaders take the new release for a replacement of the old one. This is advice; the changes
-    themselves carry the weight.
+    Package managers and loaders treat the new release as a replacement for the old one. This is advice; the changes
+    themselves decide the verdict.
 
-    Fix: bump the SONAME, or take the breaking changes back.
+    Fix: bump the SONAME, or revert the breaking changes.
     """
     old, new = outcome.old, outcome.new
     if old.worst is Impact.BREAKING and old.soname and old.soname == new.soname:
@@ -80,8 +80,8 @@ def soname_bump_recommended(outcome: Changed[WorstImpact]) -> Iterator[Note]:
 def soname_bump_unnecessary(outcome: Changed[WorstImpact], context: Context) -> Iterator[Note]:
     """The SONAME changed, although nothing else breaks.
 
-    Every program must be rebuilt, and none needed to. This is said only where debug information or headers of both
-    releases are complete: what could not be checked may justify the bump.
+    Every program must be rebuilt without need. This is reported only if debug information or headers of both releases
+    are complete: unchecked changes may justify the bump.
 
     Fix: keep the old SONAME.
     """
@@ -113,30 +113,29 @@ def needed_added(dependency: Added[Dependency]) -> Iterator[Note]:
     Fix: nothing.
     """
     if RUNTIME.fullmatch(dependency.new.soname):
-        yield Note("a further part of the runtime is needed", None, dependency.new.soname)
+        yield Note("another part of the runtime is needed", None, dependency.new.soname)
 
 
 @rule(Impact.RISK, variant="library", evidence="symbol", element="library", action="added")
 def needed_added_library(dependency: Added[Dependency], context: Context) -> Iterator[Note]:
     """A library was added to the dependencies (DT_NEEDED, a DLL's imports, load commands).
 
-    Where it is not installed, no program starts. Packages bring it along; copied files and containers do not.
+    Where it is not installed, no program starts. Packages install it too; copied files and containers do not.
 
     Fix: declare it in the package; a private dependency may be linked statically.
     """
     if not RUNTIME.fullmatch(dependency.new.soname) and not _renamed(dependency.new.soname, context):
-        yield Note("a further library is needed", None, dependency.new.soname)
+        yield Note("another library is needed", None, dependency.new.soname)
 
 
 @rule(Impact.RISK, variant="version", evidence="symbol", element="library", action="added")
 def needed_added_version(dependency: Added[Dependency], context: Context) -> Iterator[Note]:
-    """A dependency is needed in another version of its ABI, e.g. ``libssl.so.3`` for ``libssl.so.1.1``.
+    """A dependency is needed with another ABI version, e.g. ``libssl.so.3`` for ``libssl.so.1.1``.
 
-    So it is where the names differ in numbers only (``libQt6Core.so.6`` for ``libQt5Core.so.5``).
+    Where only the old one is installed, no program starts. A process that uses both may mix their objects. Names that
+    differ only in numbers count too (``libQt6Core.so.6`` for ``libQt5Core.so.5``).
 
-    Where only the old one is installed, no program starts. A process that uses both may mix their objects.
-
-    Fix: rebuild all that shares the dependency in one process.
+    Fix: rebuild everything in the process that shares the dependency.
     """
     old = _renamed(dependency.new.soname, context)
     if old and not RUNTIME.fullmatch(dependency.new.soname):
@@ -145,20 +144,20 @@ def needed_added_version(dependency: Added[Dependency], context: Context) -> Ite
 
 @rule(Impact.BREAKING, variant="toolkit", evidence="symbol", element="library", action="changed")
 def needed_added_toolkit(toolkit: Changed[ToolkitMove], context: Context) -> Iterator[Note]:
-    """The library moved to another major release of a C++ library that its own interface is made of.
+    """The library moved to another major release of a C++ library that is part of its interface.
 
-    Exports take or return classes of that library, e.g. ``QString`` of ``libQt5Core.so.5``, where the new release is
-    linked with ``libQt6Core.so.6``. The exports are called by other classes now, or objects of the same class lie in
-    memory otherwise. Programs are linked with the former library and have its classes compiled in: they do not start,
-    or hand over objects that the new code takes for something else. All that follows from it is below this finding.
+    Exports take or return classes of that library. An example is ``QString``, with ``libQt6Core.so.6`` instead of
+    ``libQt5Core.so.5``. The class names changed, or objects of the same class have another layout. Existing binaries
+    are linked with the old library and have its classes compiled in. They do not start, or pass objects that the new
+    code misreads. Everything that follows is listed below this finding.
 
-    Fix: bump the SONAME with the other library's, and build programs anew against both.
+    Fix: bump the SONAME together with the other library's, and rebuild programs against both.
     """
     move = toolkit.old
     called = [old for old, _ in move.pairs]
     met = {export for type in move.types for export in context.affected(type)}
     yield Note(
-        f"another release of what the interface is made of: {_told(move)}",
+        f"another release of a library that is part of the interface: {_told(move)}",
         ", ".join(move.before) + (f": {identified_examples(called)}" if called else ""),
         ", ".join(move.after),
         affected=tuple(sorted({*exports_called(called, context), *met})),
@@ -167,7 +166,7 @@ def needed_added_toolkit(toolkit: Changed[ToolkitMove], context: Context) -> Ite
 
 def _told(move: ToolkitMove) -> str:
     exports, types = counted(len(move.pairs), "export"), counted(len(move.types), "class", "classes")
-    parts = (f"{exports} renamed" if move.pairs else "", f"{types} laid out otherwise" if move.types else "")
+    parts = (f"{exports} renamed" if move.pairs else "", f"{types} laid out differently" if move.types else "")
     return ", ".join(filter(None, parts))
 
 
@@ -202,7 +201,7 @@ def needed_order_changed(library: Changed[Library]) -> Iterator[Note]:
     old = [each for each in library.old.needed if each in library.new.needed]
     new = [each for each in library.new.needed if each in library.old.needed]
     if old != new and not _asks_each_for_its_own(library.new):
-        yield Note("the order of needed libraries differs", ", ".join(old), ", ".join(new))
+        yield Note("the order of needed libraries changed", ", ".join(old), ", ".join(new))
 
 
 def _asks_each_for_its_own(library: Library) -> bool:
@@ -231,11 +230,11 @@ def rpath_changed(library: Changed[Library]) -> Iterator[Note]:
 
     The loader may find other copies of the dependencies.
 
-    Fix: nothing, where the dependencies are installed in system folders.
+    Fix: nothing, if the dependencies are installed in system folders.
     """
     old, new = library.old.on_elf.rpath, library.new.on_elf.rpath
     if old != new and _same_path_sort(library):
-        yield Note("the search path differs", _path(old), _path(new))
+        yield Note("the search path changed", _path(old), _path(new))
 
 
 @rule(Impact.NOTICE, evidence="symbol", element="library", action="changed")
@@ -244,24 +243,24 @@ def runpath_changed(library: Changed[Library]) -> Iterator[Note]:
 
     The loader may find other copies of the dependencies.
 
-    Fix: nothing, where the dependencies are installed in system folders.
+    Fix: nothing, if the dependencies are installed in system folders.
     """
     old, new = library.old.search_paths, library.new.search_paths
     if old != new and _same_path_sort(library):
-        yield Note("the search path differs", _path(old), _path(new))
+        yield Note("the search path changed", _path(old), _path(new))
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def rpath_type_changed(library: Changed[Library]) -> Iterator[Note]:
     """The search path switched between DT_RPATH and DT_RUNPATH.
 
-    RPATH comes before ``LD_LIBRARY_PATH`` and holds for dependencies of dependencies; RUNPATH does neither. The loader
-    may find other copies of libraries, or none.
+    RPATH precedes ``LD_LIBRARY_PATH`` and applies to dependencies of dependencies; RUNPATH does neither. The loader may
+    find other copies of libraries, or none.
 
-    Fix: say which one is meant: ``-Wl,--enable-new-dtags`` or ``-Wl,--disable-new-dtags``.
+    Fix: choose one explicitly: ``-Wl,--enable-new-dtags`` or ``-Wl,--disable-new-dtags``.
     """
     if not _same_path_sort(library):
-        yield Note("the search path is of another sort", _path_sort(library.old), _path_sort(library.new))
+        yield Note("the kind of search path changed", _path_sort(library.old), _path_sort(library.new))
 
 
 @rule(
@@ -277,7 +276,7 @@ def abi_surface_explosion(surface: Changed[ExportCounts]) -> Iterator[Note]:
     """
     old, new = surface.old.exports, surface.new.exports
     if abs(old - new) >= FEWEST_EXPORTS and max(old, new) > MOST_GROWTH * max(1, min(old, new)):
-        yield Note("the number of exports differs much", str(old), str(new))
+        yield Note("the number of exports changed much", str(old), str(new))
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
@@ -290,15 +289,15 @@ def file_kind_changed(library: Changed[Library]) -> Iterator[Note]:
     """
     both_told = library.old.on_macho.file_type != library.new.on_macho.file_type  # by macho_filetype_changed
     if library.old.file_kind != library.new.file_kind and not both_told:
-        yield Note("the file is of another kind", library.old.file_kind, library.new.file_kind)
+        yield Note("the kind of file changed", library.old.file_kind, library.new.file_kind)
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def library_version_downgraded(outcome: Changed[WorstImpact], context: Context) -> Iterator[Note]:
     """The new side has a lower version than the old one.
 
-    The sides were probably swapped, or an older build was taken for a release. Programs built for the newer one may
-    miss what the older one lacks.
+    The sides were probably swapped, or an older build was compared as a new release. Programs built for the newer one
+    may use what the older one lacks.
 
     Fix: compare the older release with the newer one, in this order.
     """
@@ -332,38 +331,38 @@ def _vendor(library: Library) -> str | None:
 def sycl_implementation_changed(library: Changed[Library]) -> Iterator[Note]:
     """The library uses the SYCL runtime of another vendor.
 
-    Queues, buffers and events that programs made with the old runtime are objects of other classes in another library:
-    handed over, they are misread.
+    Queues, buffers and events that programs made with the old runtime are objects of other classes in another library.
+    Functions misread them.
 
-    Fix: ship one build for each SYCL implementation, under names of their own.
+    Fix: ship one build for each SYCL implementation, each with its own name.
     """
     old, new = _vendor(library.old), _vendor(library.new)
     if old and new and old != new:
-        yield Note("the SYCL runtime is another vendor's", old, new)
+        yield Note("the vendor of the SYCL runtime changed", old, new)
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="functions", action="removed")
 def sycl_pi_entrypoint_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
     """An entry point of a SYCL plugin was removed.
 
-    The runtime looks up the plugin's functions by name when it opens the plugin. It refuses the backend, or fails at
+    The runtime looks up the plugin's functions by name when it opens the plugin. It rejects the backend, or fails at
     the first use.
 
     Fix: keep the entry point, or release plugin and runtime together.
     """
     name = symbol.subject.name
     if is_entry_point(name, context.old.snapshot):
-        yield Note("the plugin's entry point is gone", name.spelling)
+        yield Note("the plugin's entry point was removed", name.spelling)
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="functions", action="added")
 def sycl_pi_entrypoint_added(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
     """An entry point of a SYCL plugin was added.
 
-    Built runtimes do not look for it.
+    Existing runtimes do not look for it.
 
     Fix: nothing.
     """
     name = symbol.subject.name
     if is_entry_point(name, context.new.snapshot):
-        yield Note("the plugin's entry point is new", None, name.spelling)
+        yield Note("the plugin's entry point was added", None, name.spelling)

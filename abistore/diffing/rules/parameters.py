@@ -43,26 +43,26 @@ def _parameter_types(parameter: Changed[Parameter]) -> tuple[str, str]:
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def param_pointer_level_changed(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
-    """A parameter takes a pointer to the old type, or what the old pointer pointed to.
+    """A parameter gained or lost a level of indirection.
 
-    The function dereferences what is no address, or takes an address for the value. Example: ``int`` became ``int *``.
+    The function dereferences a value, or uses an address as the value. Example: ``int`` became ``int *``.
 
     Fix: keep the function and add one with a new name for the new parameter.
     """
     if _is(parameter, context, TypeDifference.POINTER_LEVEL):
-        yield Note("the parameter has another level of indirection", *_parameter_types(parameter))
+        yield Note("the level of indirection changed", *_parameter_types(parameter))
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def template_param_type_changed(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
     """A parameter is the same template with other arguments.
 
-    It is of another type under the same symbol: the function uses what callers pass with another layout.
+    Its type changed under the same symbol: the function uses the argument with another layout.
 
     Fix: keep the function and add one with a new name for the new parameter.
     """
     if _is(parameter, context, TypeDifference.TEMPLATE_ARGUMENT) and not _is_spelled_parameter(parameter, context):
-        yield Note("the parameter's template arguments differ", *_parameter_types(parameter))
+        yield Note("the template arguments changed", *_parameter_types(parameter))
 
 
 def _retyped_parameters(parameter: Changed[Parameter], context: Context) -> Retyped | None:
@@ -93,7 +93,7 @@ variants_of(
         more={
             Retyped.CONVERTIBLE: "Example: ``struct item *`` became ``void *``.",
             Retyped.INCONVERTIBLE: (
-                "Example: ``void *`` became ``struct item *``, which C++ converts no ``void *`` to; an integer became"
+                "Example: ``void *`` became ``struct item *``, to which C++ converts no ``void *``; an integer became"
                 " an enumeration, or a callback takes other parameters."
             ),
         },
@@ -114,42 +114,42 @@ variants_of(
 def param_pointee_qualifier_removed(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
     """A parameter points to a less qualified type, e.g. ``char *`` for ``const char *``.
 
-    The function may now write to memory that built callers hold constant. Sources that pass a pointer to ``const`` do
-    not compile in C++, and in C with a warning at best.
+    The function may now write to memory that existing callers keep constant. Sources that pass a pointer to ``const``
+    do not compile in C++, and get a warning in C.
 
-    Fix: keep ``const`` where the function does not write.
+    Fix: keep ``const`` if the function does not write.
     """
     if _is_qualified_parameter(parameter, context) and loses_qualifiers(
         parameter.old.type, parameter.new.type, context
     ):
-        yield Note("what the parameter points to is less qualified", *_parameter_types(parameter))
+        yield Note("the parameter's target is less qualified", *_parameter_types(parameter))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
 def param_pointee_qualifier_added(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
     """A parameter points to a type that is ``const`` or ``volatile`` now.
 
-    The function promises more than before. Built callers, and nearly all sources, work as before.
+    The function promises more than before. Existing callers, and nearly all sources, work as before.
 
     Fix: nothing.
     """
     if _is(parameter, context, TypeDifference.POINTEE_QUALIFIERS) and _accepts(parameter, context):
-        yield Note("what the parameter points to is qualified", *_parameter_types(parameter))
+        yield Note("the parameter's target is qualified", *_parameter_types(parameter))
 
 
 @rule(Impact.API_BREAK, variant="inner", evidence="layout", element="functions", action="changed")
 def param_pointee_qualifier_added_inner(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
-    """A parameter points to a pointer, and what that points to is ``const`` now: ``const char **`` for ``char **``.
+    """A parameter points to a pointer to a type that became ``const``: ``const char **`` for ``char **``.
 
-    Built callers work as before. Sources do not compile: neither C nor C++ converts ``char **`` to ``const char **``,
-    since the function could store the address of a constant in a pointer that may write (C17 6.5.16.1).
+    Existing callers work as before. Sources do not compile: neither C nor C++ converts ``char **`` to ``const char
+    **``. The function could store the address of a constant in a pointer that may write (C17 6.5.16.1).
 
     Fix: keep the type, or add a function with a new name.
     """
     if _is_qualified_parameter(parameter, context) and not loses_qualifiers(
         parameter.old.type, parameter.new.type, context
     ):
-        yield Note("what the parameter points to points to const", *_parameter_types(parameter))
+        yield Note("the parameter's inner target became const", *_parameter_types(parameter))
 
 
 def _is_qualified_parameter(parameter: Changed[Parameter], context: Context) -> bool:
@@ -160,12 +160,12 @@ def _is_qualified_parameter(parameter: Changed[Parameter], context: Context) -> 
 def param_restrict_changed(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
     """A parameter gained or lost ``restrict``.
 
-    The call is the same. Where ``restrict`` was gained, callers must not pass overlapping memory from now on.
+    The call is the same. With an added ``restrict``, callers must no longer pass overlapping memory.
 
     Fix: nothing.
     """
     if _is(parameter, context, TypeDifference.RESTRICT):
-        yield Note("the parameter's restrict qualifier differs", *_parameter_types(parameter))
+        yield Note("the restrict qualifier changed", *_parameter_types(parameter))
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
@@ -177,7 +177,7 @@ def param_became_va_list(parameter: Changed[Parameter], context: Context) -> Ite
     Fix: add a function with a new name, as ``vprintf`` beside ``printf``.
     """
     if _is(parameter, context, TypeDifference.VA_LIST_GAINED):
-        yield Note("the parameter is an argument list", *_parameter_types(parameter))
+        yield Note("the parameter became a va_list", *_parameter_types(parameter))
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
@@ -189,7 +189,7 @@ def param_lost_va_list(parameter: Changed[Parameter], context: Context) -> Itera
     Fix: add a function with a new name.
     """
     if _is(parameter, context, TypeDifference.VA_LIST_LOST):
-        yield Note("the parameter is no argument list any more", *_parameter_types(parameter))
+        yield Note("the parameter is no longer a va_list", *_parameter_types(parameter))
 
 
 def _result(result: Changed[Result], context: Context) -> TypeDifference:
@@ -218,28 +218,28 @@ def _types(result: Changed[Result]) -> tuple[str, str]:
 def func_return_changed(result: Changed[Result], context: Context) -> Iterator[Note]:
     """The return type of a function changed.
 
-    Callers read the result from the wrong register, with the wrong width, or pass no room for a result that is returned
-    in memory.
+    Callers read the result from the wrong register, with the wrong width, or provide no memory for a result that is
+    returned there.
 
     Fix: keep the function and add one with a new name for the new result.
     """
     if _result(result, context) is TypeDifference.OTHER and not (
         _is_derived(result, context) or _is_spelled(result, context)
     ):
-        yield Note("the function returns another type", *_types(result))
+        yield Note("the return type changed", *_types(result))
 
 
 @rule(Impact.RISK, variant="derived", evidence="layout", element="functions", action="changed")
 def func_return_changed_derived(result: Changed[Result], context: Context) -> Iterator[Note]:
     """A function returns a pointer or reference to a derived class.
 
-    Objects of the new class begin with one of the old: built callers use that. Where the function is virtual, what
-    programs override it with still returns the base, which the library takes for the derived class.
+    Objects of the new class begin with an object of the old one, which existing callers use. If the function is
+    virtual, overrides in programs still return the base, which the library uses as the derived class.
 
     Fix: nothing, unless programs override the function.
     """
     if _result(result, context) is TypeDifference.OTHER and _is_derived(result, context):
-        yield Note("the result is of a derived class", *_types(result))
+        yield Note("the result is a derived class", *_types(result))
 
 
 def _is_derived(result: Changed[Result], context: Context) -> bool:
@@ -248,26 +248,26 @@ def _is_derived(result: Changed[Result], context: Context) -> bool:
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def return_pointer_level_changed(result: Changed[Result], context: Context) -> Iterator[Note]:
-    """A function returns a pointer to the old type, or what the old pointer pointed to.
+    """The result of a function gained or lost a level of indirection.
 
-    Callers dereference what is no address, or take an address for the value. Example: ``int`` became ``int *``.
+    Callers dereference a value, or use an address as the value. Example: ``int`` became ``int *``.
 
     Fix: keep the function and add one with a new name for the new result.
     """
     if _result(result, context) is TypeDifference.POINTER_LEVEL:
-        yield Note("the result has another level of indirection", *_types(result))
+        yield Note("the level of indirection of the result changed", *_types(result))
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def template_return_type_changed(result: Changed[Result], context: Context) -> Iterator[Note]:
     """A function returns the same template with other arguments.
 
-    The result is of another type under the same mangled name: callers use it with the old layout.
+    The type changed under the same mangled name: callers use the result with the old layout.
 
     Fix: keep the function and add one with a new name for the new result.
     """
     if _result(result, context) is TypeDifference.TEMPLATE_ARGUMENT and not _is_spelled(result, context):
-        yield Note("the result's template arguments differ", *_types(result))
+        yield Note("the template arguments of the result changed", *_types(result))
 
 
 def _retyped(result: Changed[Result], context: Context) -> Retyped | None:
@@ -320,39 +320,39 @@ variants_of(
 def func_return_pointee_qualifier_added(result: Changed[Result], context: Context) -> Iterator[Note]:
     """A function returns a pointer to a type that is ``const`` or ``volatile`` now.
 
-    The pointer is the same, in C++ under the same symbol: built callers read through it as before, and go on writing
-    where the library may no longer expect it. Sources that keep it as what it was, ``char *name = get_name();``, do
-    not compile in C++, and in C with a warning at best.
+    The pointer is the same, in C++ under the same symbol. Existing callers read through it as before, and keep writing
+    where the library may no longer expect it. ``char *name = get_name();`` does not compile in C++, and gives a warning
+    in C.
 
     Fix: keep the old type, or add a function with a new name.
     """
     if _is_qualified(result, context) and gains_qualifiers(result.old.type, result.new.type, context):
-        yield Note("what the result points to is qualified differently", *_types(result))
+        yield Note("the qualifiers of the result's target changed", *_types(result))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
 def func_return_pointee_qualifier_removed(result: Changed[Result], context: Context) -> Iterator[Note]:
     """A function returns a pointer to a type that is no longer ``const`` or ``volatile``.
 
-    The pointer is the same, and converts to the one that callers keep it as.
+    The pointer is the same, and converts to the type that callers store it in.
 
     Fix: nothing.
     """
     if _result(result, context) is TypeDifference.POINTEE_QUALIFIERS and _serves(result, context):
-        yield Note("what the result points to is less qualified", *_types(result))
+        yield Note("the result's target is less qualified", *_types(result))
 
 
 @rule(Impact.API_BREAK, variant="inner", evidence="layout", element="functions", action="changed")
 def func_return_pointee_qualifier_removed_inner(result: Changed[Result], context: Context) -> Iterator[Note]:
-    """A function returns a pointer to pointers, to what is no longer ``const``: ``char **`` for ``const char **``.
+    """A function's result lost an inner ``const``: ``char **`` for ``const char **``.
 
-    Built callers work as before. Sources that keep the result as what it was do not compile: neither C nor C++ converts
-    ``char **`` to ``const char **`` (C17 6.5.16.1).
+    Existing callers work as before. Sources that store the result with the old type do not compile: neither C nor C++
+    converts ``char **`` to ``const char **`` (C17 6.5.16.1).
 
     Fix: keep the old type, or add a function with a new name.
     """
     if _is_qualified(result, context) and not gains_qualifiers(result.old.type, result.new.type, context):
-        yield Note("what the result points to points to a less qualified type", *_types(result))
+        yield Note("the result's inner target is less qualified", *_types(result))
 
 
 def _is_qualified(result: Changed[Result], context: Context) -> bool:
@@ -362,9 +362,9 @@ def _is_qualified(result: Changed[Result], context: Context) -> bool:
 
 @rule(Impact.COMPATIBLE, variant="value_added", evidence="layout", element="functions", action="changed")
 def func_return_changed_value_added(result: Changed[Result], context: Context) -> Iterator[Note]:
-    """A function that returned nothing returns a value now.
+    """A function that returned ``void`` returns a value now.
 
-    Built callers ignore the register that holds it.
+    Existing callers ignore the register that holds it.
 
     Fix: nothing.
     """

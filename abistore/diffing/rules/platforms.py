@@ -33,8 +33,8 @@ def _of_both(library: Changed[Library]) -> tuple[MachoLibrary, MachoLibrary] | N
 def compat_version_changed(library: Changed[Library]) -> Iterator[Note]:
     """The compatibility version of the dylib was lowered.
 
-    Programs recorded the old one as the least that they accept. dyld refuses the library with "Incompatible library
-    version", unless the program was built for macOS 10.14, iOS 12 or newer.
+    Programs recorded the old one as the minimum that they accept. dyld rejects the library with "Incompatible library
+    version". Programs built for macOS 10.14, iOS 12 or newer are not affected.
 
     Fix: never lower ``-compatibility_version`` under one install name.
     """
@@ -47,10 +47,10 @@ def compat_version_changed(library: Changed[Library]) -> Iterator[Note]:
 def compat_version_changed_raised(library: Changed[Library]) -> Iterator[Note]:
     """The compatibility version of the dylib was raised.
 
-    Built programs ask for the old one or less, and load. Programs linked against the new release ask for at least this
+    Existing binaries ask for the old one or less, and load. Relinked programsst the new release ask for at least this
     one.
 
-    Fix: nothing, where exports were added.
+    Fix: nothing, if exports were added.
     """
     old, new = library.old.compatibility_version, library.new.compatibility_version
     if old is not None and new is not None and _number(new) > _number(old):
@@ -61,14 +61,13 @@ def compat_version_changed_raised(library: Changed[Library]) -> Iterator[Note]:
 def macho_filetype_changed(library: Changed[Library]) -> Iterator[Note]:
     """A dylib became a bundle or an executable, or the reverse.
 
-    Programs link to dylibs and open bundles. dyld refuses a bundle that a program was linked to, and linkers refuse it
-    as well.
+    Programs link to dylibs and open bundles. dyld and linkers reject a bundle that a program is linked to.
 
     Fix: link with ``-dynamiclib``, or with ``-bundle`` where it is to be opened only.
     """
     both = _of_both(library)
     if both and both[0].file_type != both[1].file_type:
-        yield Note("the file is of another type", both[0].file_type, both[1].file_type)
+        yield Note("the file type changed", both[0].file_type, both[1].file_type)
 
 
 # --- re-exports ---------------------------------------------------------------------------------------------------
@@ -83,7 +82,7 @@ def _reexports(facts: MachoLibrary) -> dict[str, str]:
 def macho_reexport_changed_removed(library: Changed[Library]) -> Iterator[Note]:
     """A library is no longer re-exported.
 
-    Programs that used its symbols through this library recorded this one as their place. dyld does not find them there.
+    Programs that used its symbols through this library recorded this one. dyld does not find them there.
 
     Fix: re-export it again (``-reexport_library``, ``-reexport-l``).
     """
@@ -95,32 +94,33 @@ def macho_reexport_changed_removed(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, variant="added", evidence="symbol", element="library", action="added")
 def macho_reexport_changed_added(library: Changed[Library]) -> Iterator[Note]:
-    """A further library is re-exported.
+    """Another library is re-exported.
 
-    Its exports are found through this one, too. Built programs do not ask for them here.
+    Its exports are found through this one, too. Existing binaries do not look for them here.
 
     Fix: nothing.
     """
     both = _of_both(library)
     old, new = map(_reexports, both) if both else ({}, {})
     for each in sorted(new.keys() - old.keys()):
-        yield Note("a further library is re-exported", None, new[each])
+        yield Note("another library is re-exported", None, new[each])
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def macho_reexport_changed(exported: Changed[Library] | Changed[Symbol], context: Context) -> Iterator[Note]:
-    """A re-export leads to another library or symbol.
+    """A re-export resolves to another library or symbol.
 
-    Built programs get the other one under the name that they know. Whether it does the same, this file does not tell.
+    Existing binaries get the other one under the name that they know. This file does not show whether it behaves the
+    same.
 
-    Fix: compare the releases of the library behind it, too.
+    Fix: compare the releases of the re-exported library, too.
     """
     if context.old.snapshot.target.format != "macho":
         return
     if isinstance(exported.old, Symbol):
         behind = [each.forwarded_to for each in (exported.old, exported.new) if isinstance(each, Symbol)]
         if all(behind) and len(set(behind)) > 1:
-            yield Note("another symbol stands behind the name", behind[0], behind[1])
+            yield Note("the name resolves to another symbol", behind[0], behind[1])
     elif isinstance(exported.new, Library):
         old, new = _reexports(exported.old.on_macho), _reexports(exported.new.on_macho)
         for each in sorted(old.keys() & new.keys()):
@@ -140,10 +140,10 @@ def _linkage(facts: MachoLibrary) -> dict[str, str]:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def macho_linkage_flags_changed(library: Changed[Library]) -> Iterator[Note]:
-    """The library, or one of its dependencies, is linked in another way.
+    """The library or one of its dependencies is linked differently.
 
-    A weak dependency may be missing at start, and a plain one may not. A flat namespace takes symbols from whatever
-    library has them. What is not safe for app extensions cannot be linked to one.
+    A weak dependency may be missing at start; a plain one may not. A flat namespace uses symbols from whichever library
+    has them. A library that is not safe for app extensions cannot be linked to one.
 
     Fix: keep ``-weak_library``, ``-upward_library``, ``-flat_namespace`` and ``-application_extension`` as they were.
     """
@@ -153,20 +153,20 @@ def macho_linkage_flags_changed(library: Changed[Library]) -> Iterator[Note]:
     old, new = map(_linkage, both)
     for each in sorted((old.keys() | new.keys()) & set(library.old.needed) & set(library.new.needed)):
         if old.get(each) != new.get(each):
-            yield Note(f"{each} is linked in another way", old.get(each, "plain"), new.get(each, "plain"))
+            yield Note(f"{each} is linked differently", old.get(each, "plain"), new.get(each, "plain"))
     for flag in (FLAT, EXTENSIONS):
         before, after = flag in library.old.features, flag in library.new.features
         if before != after:
             words = {True: flag, False: None}
-            yield Note("the library is linked in another way", words[before], words[after])
+            yield Note("the library is linked differently", words[before], words[after])
 
 
 @rule(Impact.API_BREAK, variant="clients_narrowed", evidence="symbol", element="library", action="changed")
 def macho_linkage_flags_changed_clients_narrowed(library: Changed[Library]) -> Iterator[Note]:
     """Fewer libraries may link to this one than before.
 
-    Built programs load. The linker refuses others than the clients that the library names, or the framework that it is
-    a part of.
+    Existing binaries load. The linker rejects clients that the library does not name, or that are outside its umbrella
+    framework.
 
     Fix: name all clients (``-allowable_client``), or link to the umbrella framework.
     """
@@ -179,7 +179,7 @@ def macho_linkage_flags_changed_clients_narrowed(library: Changed[Library]) -> I
 def macho_linkage_flags_changed_clients_widened(library: Changed[Library]) -> Iterator[Note]:
     """More libraries may link to this one than before.
 
-    Built programs load as before.
+    Existing binaries load as before.
 
     Fix: nothing.
     """
@@ -200,10 +200,10 @@ def _fewer(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...] | None
 
 @rule(Impact.API_BREAK, variant="hidden", evidence="symbol", element="library", action="changed")
 def macho_directive_changed_hidden(library: Changed[Library], context: Context) -> Iterator[Note]:
-    """Programs for some system can no longer link to an export.
+    """Programs for some systems can no longer link to an export.
 
     ``$ld$hide$os10.15$_open`` hides an export from programs for macOS 10.15, and ``$ld$add`` offers them one that the
-    library itself does not have. Built programs load as before.
+    library itself does not have. Existing binaries load as before.
 
     Fix: hide an export only from systems that never had it.
     """
@@ -213,9 +213,9 @@ def macho_directive_changed_hidden(library: Changed[Library], context: Context) 
 
 @rule(Impact.COMPATIBLE, variant="shown", evidence="symbol", element="library", action="changed")
 def macho_directive_changed_shown(library: Changed[Library], context: Context) -> Iterator[Note]:
-    """Programs for some system can link to an export that was hidden from them.
+    """Programs for some systems can link to an export that was hidden from them.
 
-    Built programs load as before.
+    Existing binaries load as before.
 
     Fix: nothing.
     """
@@ -225,15 +225,15 @@ def macho_directive_changed_shown(library: Changed[Library], context: Context) -
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def macho_directive_changed(library: Changed[Library], context: Context) -> Iterator[Note]:
-    """Programs that are linked anew for some system record another library, version or strength of a symbol.
+    """Programs relinked for some systems record another library, version or strength of a symbol.
 
-    ``$ld$previous`` and ``$ld$install_name`` tell the linker where older systems have what is in this library now.
-    Built programs load as before; those that are linked anew start where the recorded library exists.
+    ``$ld$previous`` and ``$ld$install_name`` name the library that has these symbols on older systems. Existing
+    binaries load as before; relinked ones start where the recorded library exists.
 
     Fix: keep the directives for all systems that are supported.
     """
     for old, new in recorded_differently(context) if _of_both(library) else ():
-        yield Note("the linker is told something else", old, new)
+        yield Note("the linker directives changed", old, new)
 
 
 def _systems(library: Changed[Library]) -> tuple[str | None, str | None]:
@@ -271,63 +271,64 @@ def _asked(library: Library) -> set[str]:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="removed")
 def macho_protection_removed(library: Changed[Library]) -> Iterator[Note]:
-    """The library lost its signature, or a protection that the signature or the header asks for.
+    """The library lost its signature, or a protection requested by its signature or header.
 
-    Processes with library validation, and every process on Apple silicon, refuse a library without a signature.
+    Processes with library validation, and every process on Apple silicon, reject a library without a signature.
 
     Fix: sign the library after the last change to it (``codesign``), with the options of the old release.
     """
     if gone := _asked(library.old) - _asked(library.new):
-        yield Note("a protection was lost", ", ".join(sorted(gone)))
+        yield Note("a protection was removed", ", ".join(sorted(gone)))
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
 def macho_protection_added(library: Changed[Library]) -> Iterator[Note]:
-    """The library is signed now, or asks for a further protection.
+    """The library is now signed, or requests an additional protection.
 
     Consumers work as before.
 
     Fix: nothing.
     """
     if come := _asked(library.new) - _asked(library.old):
-        yield Note("a protection was won", None, ", ".join(sorted(come)))
+        yield Note("a protection was added", None, ", ".join(sorted(come)))
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
 def pe_ordinal_retargeted(number: Changed[BehindNumber]) -> Iterator[Note]:
-    """A number (ordinal) by which programs ask a DLL for an export is that of another one now.
+    """An ordinal of a DLL belongs to another export now.
 
-    Such programs call something else. They ask by number for exports without a name (``EXPORTS open @7 NONAME`` in a
-    definition file): what is behind the number is read from the symbol table, from debug information or from the
-    forwarder. Named exports are reported where a program that is given with ``--for`` or stored asks for the number.
+    Programs that import the export by ordinal call something else. They do so for exports without a name (``EXPORTS
+    open @7 NONAME`` in a definition file). The symbol table, debug information or the forwarder shows the function
+    behind the ordinal. Named exports are reported only for a program that imports them by ordinal, stored or given with
+    ``--for``.
 
-    Fix: keep the number of each export in the definition file, and give new exports new numbers.
+    Fix: keep the ordinal of each export in the definition file, and give new exports new ordinals.
     """
-    yield Note("something else is behind the number", ", ".join(number.old.names), ", ".join(number.new.names))
+    yield Note("the ordinal belongs to another function", ", ".join(number.old.names), ", ".join(number.new.names))
 
 
 @rule(Impact.RISK, variant="renumbered", evidence="symbol", element="library", action="changed")
 def pe_ordinal_retargeted_renumbered(exports: Changed[ExportNumbers], context: Context) -> Iterator[Note]:
-    """Exports of a DLL that have a name got other numbers (ordinals).
+    """Named exports of a DLL got other ordinals.
 
-    Import libraries ask for an export by its name where it has one, and programs find it whatever its number is. What
-    asks for the number all the same, as ``GetProcAddress(dll, MAKEINTRESOURCE(7))`` does, gets another function.
+    Import libraries use the name of an export if it has one, so programs find it under any ordinal. Code that uses the
+    ordinal, such as ``GetProcAddress(dll, MAKEINTRESOURCE(7))``, gets another function.
 
-    Fix: keep the number of each export in the definition file, and give new exports new numbers.
+    Fix: keep the ordinal of each export in the definition file, and give new exports new ordinals.
     """
     old, new = ([f"{name} @{number}" for name, number in side.numbers] for side in (exports.old, exports.new))
     names = [name for name, _ in exports.old.numbers]
-    what = counted(len(names), "named export has another number", "named exports have other numbers")
+    what = counted(len(names), "the ordinal of a named export changed", "the ordinals of named exports changed")
     yield Note(what, abridged(old), abridged(new), affected=exports_called(names, context))
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="functions", action="changed")
 def pe_forwarder_changed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
-    """A forwarded export leads to another symbol.
+    """A forwarded export resolves to another symbol.
 
-    Programs that were built against the old release call that symbol now, without being linked anew.
+    Programs built against the old release call that symbol now, without being relinked.
 
-    Fix: forward to the same symbol, or export the new one under a name of its own.
+    Fix: forward to the same symbol, or export the new one under its own name.
     """
     old, new = symbol.old.forwarded_to, symbol.new.forwarded_to
     if context.old.snapshot.target.format == "pe" and old and new and _symbol(old) != _symbol(new):
@@ -336,13 +337,13 @@ def pe_forwarder_changed(symbol: Changed[Symbol], context: Context) -> Iterator[
 
 @rule(Impact.RISK, variant="moved", evidence="symbol", element="functions", action="changed")
 def pe_forwarder_changed_moved(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """An export comes from another library: it is forwarded to the same symbol there, or is no longer.
+    """An export moved to or from another library: it is forwarded there, or no longer is.
 
-    Programs work as before where that library is installed and its symbol does the same. So they do where an export
-    moved to a library that this one needs (ELF) or re-exports (Mach-O), and that the release brings along. On ELF, a
-    program that is linked again has to name that library.
+    Programs work as before if that library is installed and its symbol does the same. The same applies to exports that
+    moved to a needed (ELF) or re-exported (Mach-O) library of the release. On ELF, a relinked program has to name that
+    library.
 
-    Fix: make sure that the library behind the forwarder is shipped with this one.
+    Fix: ship the other library together with this one.
     """
     old, new = symbol.old.forwarded_to, symbol.new.forwarded_to
     if old != new and not (old and new and _symbol(old) != _symbol(new)):
@@ -356,11 +357,11 @@ def _symbol(forwarder: str) -> str:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def pe_import_load_mode_changed(library: Changed[Library]) -> Iterator[Note]:
-    """A DLL that this one needs is loaded at another time: at start, or at the first call (delayed loading).
+    """A needed DLL is loaded at another time: at start, or at the first call (delayed loading).
 
-    Where it is missing, programs that did start no longer do, or fail at a call that they did not check.
+    Where it is missing, programs no longer start, or fail at a call that they did not check.
 
-    Fix: nothing, where the DLL is always installed; else keep ``/DELAYLOAD``.
+    Fix: nothing, if the DLL is always installed; else keep ``/DELAYLOAD``.
     """
     both = set(library.old.needed) & set(library.new.needed)
     old, new = (set(side.on_pe.delay_loaded) & both for side in (library.old, library.new))
@@ -371,20 +372,21 @@ def pe_import_load_mode_changed(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def pe_hardening_weakened(library: Changed[Library]) -> Iterator[Note]:
-    """The DLL no longer asks for a protection (ASLR, DEP, CFG, SafeSEH).
+    """The DLL no longer requests a protection (ASLR, DEP, CFG, SafeSEH).
 
-    Programs work as before, and are easier to attack. Without ASLR in one DLL, its code is at a known place in each.
+    Programs work as before, and are easier to attack. Without ASLR in one DLL, its code is at a known address in each
+    process.
 
     Fix: link with ``/DYNAMICBASE /NXCOMPAT /HIGHENTROPYVA /GUARD:CF``, which are the defaults of today's linkers.
     """
     old, new = (set(side.protections) & ON_WINDOWS for side in (library.old, library.new))
     if library.old.pe and library.new.pe and old - new:
-        yield Note("protections were lost", _listed(old), _listed(new))
+        yield Note("protections were removed", _listed(old), _listed(new))
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
 def pe_hardening_improved(library: Changed[Library]) -> Iterator[Note]:
-    """The DLL asks for a further protection (ASLR, DEP, CFG, SafeSEH).
+    """The DLL requests an additional protection (ASLR, DEP, CFG, SafeSEH).
 
     Consumers work as before.
 
@@ -392,7 +394,7 @@ def pe_hardening_improved(library: Changed[Library]) -> Iterator[Note]:
     """
     old, new = (set(side.protections) & ON_WINDOWS for side in (library.old, library.new))
     if library.old.pe and library.new.pe and new - old and not old - new:
-        yield Note("protections were won", _listed(old), _listed(new))
+        yield Note("protections were added", _listed(old), _listed(new))
 
 
 def _listed(protections: set[str]) -> str | None:

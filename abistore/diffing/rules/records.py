@@ -141,26 +141,26 @@ def _has_typeinfo(name: Name, side: SideFacts) -> bool:
 def type_base_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
     """The base classes of a class changed.
 
-    A base brings members, a vtable and a place in the object. Members of the class, and of consumers' classes that
-    derive from it, lie elsewhere. A conversion to a base that is gone gives the address of something else. A handler of
-    exceptions that names it no longer catches the class, even if the base was empty.
+    A base adds members, a vtable and a subobject. Members of the class, and of consumers' derived classes, move. A
+    conversion to a removed base gives the address of something else. An exception handler for that base no longer
+    catches the class, even if the base was empty.
 
     Fix: keep the bases; hold the new class as a member behind a pointer, or derive a new class from both.
     """
     kept = _kept(record, context)
     if not kept or (kept == "layout" and _is_looked_for(record, context)):
-        yield Note("the base classes differ", listed(record.old), listed(record.new))
+        yield Note("the base classes changed", listed(record.old), listed(record.new))
 
 
 @rule(Impact.RISK, variant="empty_added", evidence="layout", element="types", action="changed")
 def type_base_changed_empty_added(record: Changed[Record], context: Context) -> Iterator[Note]:
     """A base class without new data was added, or put between a class and its bases.
 
-    All subobjects and members that consumers know are where they were, and the size is the same: the base is empty, or
-    members of the class moved into it in their places. A consumer's class that derives from the new base as well has it
-    twice: conversions to it may become ambiguous.
+    All subobjects and members that consumers know keep their offsets, and the size is the same. The base is empty, or
+    members of the class moved into it in place. A consumer's class that derives from the new base as well has it twice:
+    conversions to it may become ambiguous.
 
-    Fix: nothing, where consumers do not use the new base on their own.
+    Fix: nothing, if consumers do not use the new base on their own.
     """
     if _kept(record, context) == "subobjects":
         yield Note("a base class was added", listed(record.old), listed(record.new))
@@ -168,16 +168,16 @@ def type_base_changed_empty_added(record: Changed[Record], context: Context) -> 
 
 @rule(Impact.API_BREAK, variant="empty_removed", evidence="layout", element="types", action="changed")
 def type_base_changed_empty_removed(record: Changed[Record], context: Context) -> Iterator[Note]:
-    """A base class was removed that is empty or left its members to the class, and that nobody asks for at run time.
+    """A base class was removed that is empty, or whose members moved to the class, and that run-time code does not use.
 
-    Built programs find everything where it was. Sources that convert to the base, or use what it declares, stop
-    compiling. The base is not public, or the library exports no type information of the class, as it does of what is
-    thrown or has virtual functions.
+    Existing binaries find all members at their offsets. Sources that convert to the base, or use its declarations, stop
+    compiling. The base is not public, or the library exports no type information for the class. Thrown classes, and
+    classes with virtual functions, have type information.
 
     Fix: keep the empty base.
     """
     if _kept(record, context) == "layout" and not _is_looked_for(record, context):
-        yield Note("an empty base is gone", listed(record.old), listed(record.new))
+        yield Note("an empty base was removed", listed(record.old), listed(record.new))
 
 
 def _order(record: Changed[Record]) -> tuple[list[TypeRef], list[TypeRef]]:
@@ -202,12 +202,12 @@ def base_class_position_changed(record: Changed[Record]) -> Iterator[Note]:
     """
     old, new = _order(record)
     if old != new and _moved(record):
-        yield Note("the base classes are in another order", listed(record.old), listed(record.new))
+        yield Note("the base classes were reordered", listed(record.old), listed(record.new))
 
 
 @rule(Impact.COMPATIBLE, variant="unmoved", evidence="layout", element="types", action="changed")
 def base_class_position_changed_unmoved(record: Changed[Record]) -> Iterator[Note]:
-    """The base classes were reordered, and lie where they were.
+    """The base classes were reordered, but kept their offsets.
 
     At most one of them has data. Only the order in which they are constructed differs.
 
@@ -215,20 +215,20 @@ def base_class_position_changed_unmoved(record: Changed[Record]) -> Iterator[Not
     """
     old, new = _order(record)
     if old != new and not _moved(record):
-        yield Note("the base classes are in another order", listed(record.old), listed(record.new))
+        yield Note("the base classes were reordered", listed(record.old), listed(record.new))
 
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
 def base_class_virtual_changed(base: Changed[Base]) -> Iterator[Note]:
     """A base class became virtual, or stopped being virtual.
 
-    Consumers find a virtual base through the vtable, and any other base at a fixed offset. Constructors of classes that
-    derive further are called in another way.
+    Programs find a virtual base through the vtable, and any other base at a fixed offset. Constructors of further
+    derived classes are called differently.
 
     Fix: keep the inheritance as it is.
     """
     if base.old.virtual != base.new.virtual:
-        yield Note("the base is inherited differently", _sort(base.old), _sort(base.new))
+        yield Note("the inheritance of the base changed", _sort(base.old), _sort(base.new))
 
 
 def _sort(base: Base) -> str:
@@ -237,66 +237,67 @@ def _sort(base: Base) -> str:
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed", effect="place")
 def base_class_offset_changed(base: Changed[Base]) -> Iterator[Note]:
-    """A base class lies at another offset in the object.
+    """A base class moved to another offset in the object.
 
-    Consumers that convert to the base, or use a member that they inherit from it, work on other memory.
+    Programs that convert to the base, or use an inherited member, access the wrong memory.
 
-    Fix: keep the size of what stands before the base.
+    Fix: keep the size of everything that precedes the base.
     """
     old, new = base.old.offset, base.new.offset
     if old is not None and new is not None and old != new:
-        yield Note("the base is at another offset", f"byte {old // 8}", f"byte {new // 8}")
+        yield Note("the offset of the base changed", f"byte {old // 8}", f"byte {new // 8}")
 
 
 @rule(Impact.API_BREAK, variant="access_narrowed", evidence="layout", element="types", action="changed")
 def type_base_changed_access_narrowed(base: Changed[Base]) -> Iterator[Note]:
     """The access to a base class was narrowed, e.g. from public to protected.
 
-    Built programs work as before. Sources that convert to the base, or call what they inherit from it, stop compiling.
+    Existing binaries work as before. Sources that convert to the base, or call what they inherit from it, stop
+    compiling.
 
     Fix: keep the inheritance public.
     """
     if WIDTH[base.new.access] < WIDTH[base.old.access]:
-        yield Note("the access is narrower", base.old.access, base.new.access)
+        yield Note("the access was narrowed", base.old.access, base.new.access)
 
 
 @rule(Impact.COMPATIBLE, variant="access_widened", evidence="layout", element="types", action="changed")
 def type_base_changed_access_widened(base: Changed[Base]) -> Iterator[Note]:
     """The access to a base class was widened, e.g. from private to public.
 
-    Built consumers and sources work as before.
+    Existing binaries and sources work as before.
 
     Fix: nothing.
     """
     if WIDTH[base.new.access] > WIDTH[base.old.access]:
-        yield Note("the access is wider", base.old.access, base.new.access)
+        yield Note("the access was widened", base.old.access, base.new.access)
 
 
 @rule(Impact.API_BREAK, variant="template_removed", evidence="source", element="types", action="changed")
 def type_base_changed_template_removed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """A class template has no more a base class that its users could reach.
+    """A class template lost an accessible base class.
 
-    Built programs hold instances of the old template. Sources that convert an instance to the base, or use what it
-    inherited, stop compiling. A base of a namespace such as ``detail`` counts by its members, which the template or
-    another base may have.
+    Existing binaries contain instances of the old template. Sources that convert an instance to the base, or use what
+    it inherited, stop compiling. A base in a namespace such as ``detail`` counts only by its members, which the
+    template or another base may have.
 
     Fix: keep the base.
     """
     if _differ(declared, context) and missed(declared, context):
-        yield Note("a base class is gone", _listed(declared.old), _listed(declared.new))
+        yield Note("a base class was removed", _listed(declared.old), _listed(declared.new))
 
 
 @rule(Impact.RISK, variant="template", evidence="source", element="types", action="changed")
 def type_base_changed_template(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """The base classes of a class template differ, and its users have all that they had.
+    """The base classes of a class template changed, and its users keep all members.
 
-    Built programs hold instances of the old template: where these pass to code that is compiled now, both disagree
-    about their layout. A name that a base brings may be ambiguous in classes that derive from the template.
+    Existing binaries contain instances of the old template. Recompiled code that exchanges instances with them
+    disagrees about the layout. A name in an added base may be ambiguous in derived classes.
 
-    Fix: keep the bases where instances pass between programs that are compiled apart.
+    Fix: keep the bases if instances pass between separately compiled programs.
     """
     if _differ(declared, context) and not missed(declared, context):
-        yield Note("the base classes differ", _listed(declared.old), _listed(declared.new))
+        yield Note("the base classes changed", _listed(declared.old), _listed(declared.new))
 
 
 def _differ(declared: Changed[Declared], context: Context) -> bool:
@@ -341,14 +342,14 @@ def _alignments(record: Changed[Record], context: Context) -> tuple[str, str] | 
 def type_size_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
     """The size of a struct or class that callers allocate changed.
 
-    Programs reserve the old size on their stacks, in arrays and in objects of their own. The library writes behind the
+    Programs reserve the old size on their stacks, in arrays and in objects of their own. The library writes beyond the
     end, or programs step through arrays with the wrong stride.
 
-    Fix: keep the size with reserved fields, or let only the library allocate it and hand out pointers.
+    Fix: keep the size with reserved fields, or let only the library allocate it and return pointers.
     """
     sizes = _sizes(record)
     if sizes is not None and not grows_safely(record, context):
-        yield Note("the size differs", *sizes)
+        yield Note("the size changed", *sizes)
 
 
 @rule(
@@ -362,23 +363,23 @@ def type_size_changed(record: Changed[Record], context: Context) -> Iterator[Not
 def type_alignment_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
     """The alignment of a struct or class that callers allocate changed.
 
-    Programs put objects at addresses that are not multiples of the new alignment. Structs that hold one have other
+    Programs place objects at addresses that are not multiples of the new alignment. Structs that contain one have other
     offsets than in the library.
 
-    Fix: keep the alignment, with ``alignas`` where a new member asks for more.
+    Fix: keep the alignment, or raise it with ``alignas`` only on the new member.
     """
     alignments = _alignments(record, context)
     if alignments is not None and not grows_safely(record, context):
-        yield Note("the alignment differs", *alignments)
+        yield Note("the alignment changed", *alignments)
 
 
 @rule(Impact.RISK, variant="handle", evidence="layout", element="types", action="changed", effect="size")
 def type_size_changed_handle(record: Changed[Record], context: Context) -> Iterator[Note]:
-    """The size or alignment of a struct changed that the library allocates, or whose users say what they know of it.
+    """The size or alignment of a struct changed that the library allocates, or whose callers state its size or version.
 
-    Programs that hold pointers from the library, or fill in a mask of the fields that they know, go on working. So do
-    those whose table of function pointers says its version. Programs that declare, copy or derive from the struct all
-    the same use the old size.
+    Programs that only hold pointers from the library, or fill a mask of known fields, keep working. The same applies to
+    tables of function pointers with a version. Programs that declare, copy or derive from the struct anyway use the old
+    size.
 
     Fix: hide the definition, so that nobody can depend on its size.
     """
@@ -386,41 +387,41 @@ def type_size_changed_handle(record: Changed[Record], context: Context) -> Itera
         return
     sizes, alignments = _sizes(record), _alignments(record, context)
     if sizes is not None:
-        yield Note("the size differs", *sizes)
+        yield Note("the size changed", *sizes)
     elif alignments is not None:
-        yield Note("the alignment differs", *alignments)
+        yield Note("the alignment changed", *alignments)
 
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
 def tail_padding_reuse_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
-    """A class became plain old data: the library copies padding in which derived classes of programs have members.
+    """A class became plain old data: the library overwrites members of derived classes in its padding.
 
-    The members of a class that derives from it, or that has it as a ``[[no_unique_address]]`` member, lie in the
-    padding at its end. Nothing lies there in plain old data, so that all its bytes are copied (Itanium C++ ABI, 2.2):
-    where the library assigns to such an object, it overwrites the program's members.
+    Members of a derived class, or after a ``[[no_unique_address]]`` member, may use the padding at the end of the
+    class. Plain old data is copied with its padding (Itanium C++ ABI, 2.2). So an assignment in the library overwrites
+    the program's members.
 
-    Fix: keep what made the class more than plain old data: a constructor, a base, a member that is not public.
+    Fix: keep the class non-trivial: a constructor, a base, a member that is not public.
     """
     found = tails(record, context)
     if found == ("open", "closed") and _is_derived(record, context) and library_writes(record.subject.name, context):
-        yield Note("what derives from it may lie in its tail padding", REUSED[found[0]], REUSED[found[1]])
+        yield Note("members of derived classes may use its tail padding", REUSED[found[0]], REUSED[found[1]])
 
 
 @rule(Impact.RISK, variant="derived", evidence="layout", element="types", action="changed")
 def tail_padding_reuse_changed_derived(record: Changed[Record], context: Context) -> Iterator[Note]:
-    """Members of derived classes lie in the padding at the end of a class, or no longer.
+    """Members of derived classes moved into or out of the padding at the end of a class.
 
-    A class became plain old data or is it no longer (Itanium C++ ABI, 2.2), and the library does not write objects of
-    built programs whole. Code that was compiled with one header disagrees with code that was compiled with the other on
-    where the members of derived classes are, and of those that hold it as a ``[[no_unique_address]]`` member.
+    A class became plain old data, or no longer is (Itanium C++ ABI, 2.2). The library does not write whole objects of
+    existing binaries. Code compiled with different headers disagrees about the offsets of derived members, and of
+    members next to a ``[[no_unique_address]]`` one.
 
-    Fix: keep what made the class plain old data or not: constructors, bases, the access of members.
+    Fix: keep the properties that decide it: constructors, bases, the access of members.
     """
     found = tails(record, context)
     if found is None or not _is_derived(record, context):
         return
     if found == ("closed", "open") or not library_writes(record.subject.name, context):
-        yield Note("what derives from it may lie in its tail padding", REUSED[found[0]], REUSED[found[1]])
+        yield Note("members of derived classes may use its tail padding", REUSED[found[0]], REUSED[found[1]])
 
 
 REUSED: Final = {"open": "yes", "closed": "no: plain old data"}
@@ -440,7 +441,7 @@ def _is_derived(record: Changed[Record], context: Context) -> bool:
 def struct_packing_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
     """A struct became packed, or is no longer packed.
 
-    Its members lie without padding, or with it: programs read and write them at the old offsets.
+    Padding between its members was removed or added: programs use the old offsets.
 
     Fix: keep ``__attribute__((packed))`` and ``#pragma pack`` as they were around public headers.
     """
@@ -449,7 +450,7 @@ def struct_packing_changed(record: Changed[Record], context: Context) -> Iterato
     old = context.old.types.layouts.is_packed(record.old)
     new = context.new.types.layouts.is_packed(record.new)
     if old != new:
-        yield Note("the packing differs", _packing(old), _packing(new))
+        yield Note("the packing changed", _packing(old), _packing(new))
 
 
 def _packing(packed: bool) -> str:
@@ -460,26 +461,26 @@ def _packing(packed: bool) -> str:
 def type_kind_changed(record: Changed[Record]) -> Iterator[Note]:
     """A struct became a union, or the reverse.
 
-    Members that lay beside each other now share storage, or the reverse: writing one overwrites others.
+    Members that were next to each other now share storage, or the reverse: writing one overwrites others.
 
     Fix: keep the record and add one with a new name.
     """
     if (record.old.sort == "union") != (record.new.sort == "union"):
-        yield Note("the record is of another kind", record.old.sort, record.new.sort)
+        yield Note("the kind of record changed", record.old.sort, record.new.sort)
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
 def source_level_kind_changed(record: Changed[Record]) -> Iterator[Note]:
     """A type is declared with the other keyword, ``struct`` or ``class``.
 
-    Built programs see no difference, and sources compile as before: C++ takes either keyword for the type. Those that
-    declare it ahead with the old one may get warnings, and errors where warnings are errors. Where access changed with
-    the keyword, that is a finding of its own. So are names that Visual C++ made of the keyword.
+    Existing binaries see no difference, and sources compile as before: C++ accepts either keyword. Forward declarations
+    with the old keyword may give warnings, and errors where warnings are errors. Changed access, and changed names of
+    Visual C++, are reported separately.
 
-    Fix: nothing; for DLLs of Visual C++ keep the keyword.
+    Fix: nothing; for Visual C++ DLLs keep the keyword.
     """
     if "union" not in (record.old.sort, record.new.sort) and record.old.sort != record.new.sort:
-        yield Note("the keyword differs", record.old.sort, record.new.sort)
+        yield Note("the keyword changed", record.old.sort, record.new.sort)
 
 
 # --- C++ ----------------------------------------------------------------------------------------------------------
@@ -487,10 +488,10 @@ def source_level_kind_changed(record: Changed[Record]) -> Iterator[Note]:
 
 @rule(Impact.API_BREAK, variant="special_member", evidence="layout", element="types", action="changed")
 def func_deleted_dwarf_special_member(record: Changed[Record], context: Context) -> Iterator[Note]:
-    """A member function is now ``= delete``, or no longer made by the compiler.
+    """A member function is now ``= delete``, or no longer generated by the compiler.
 
-    Built programs have their own copy of what the compiler generated, or do not find the function. Sources that copy,
-    move or call what is deleted stop compiling.
+    Existing binaries have their own copy of what the compiler generated, or do not find the function. Sources that
+    copy, move or call it stop compiling.
 
     Fix: deprecate it first.
     """
@@ -498,9 +499,9 @@ def func_deleted_dwarf_special_member(record: Changed[Record], context: Context)
         if is_deleted_already(member, record.old) or is_private(member, record.subject.name, context.old):
             continue
         if parts := ", ".join(each.spelling for each in parts_without(member, record.subject.name, context.new)):
-            yield Note(f"the compiler no longer makes the member, as it has none of {parts}", member, None)
+            yield Note(f"the compiler no longer generates the member, as it has none of {parts}", member, None)
         else:
-            yield Note("a member is deleted", None, f"{member} = delete")
+            yield Note("a member became deleted", None, f"{member} = delete")
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
@@ -512,15 +513,15 @@ def special_member_deletion_removed(record: Changed[Record]) -> Iterator[Note]:
     Fix: nothing.
     """
     for member in sorted(set(record.old.deleted) - set(record.new.deleted)):
-        yield Note("a member is not deleted any more", f"{member} = delete", None)
+        yield Note("a member is no longer deleted", f"{member} = delete", None)
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="added")
 def polymorphic_type_non_virtual_dtor(record: Added[Record], context: Context) -> Iterator[Note]:
-    """A new class has virtual functions, and its destructor is not virtual.
+    """A new class has virtual functions and a non-virtual destructor.
 
-    Programs that delete an object of a derived class through a pointer to this one run the wrong destructor, with the
-    wrong size. To make the destructor virtual later changes the vtable, which breaks.
+    Programs that delete a derived object through a pointer to this class run the wrong destructor, with the wrong size.
+    Making the destructor virtual later changes the vtable, which is a break.
 
     Fix: make the destructor virtual before the release, or protected, or the class ``final``.
     """
@@ -570,21 +571,21 @@ def _has_vptr(record: Changed[Record] | Changed[DescribedClass], context: Contex
 def vptr_introduced(record: Changed[Record] | Changed[DescribedClass], context: Context) -> Iterator[Note]:
     """A class without virtual functions got a vtable pointer.
 
-    Objects are larger and their members lie elsewhere. Programs create objects whose pointer nobody sets.
+    Objects are larger and their members moved. Programs create objects whose vtable pointer nobody sets.
 
     Fix: keep the class free of virtual functions and virtual bases.
     """
     if _has_vptr(record, context) == (False, True):
-        yield Note("objects hold a vtable pointer", "no vtable", "vtable")
+        yield Note("objects contain a vtable pointer", "no vtable", "vtable")
 
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed", effect="pointer")
 def vptr_removed(record: Changed[Record] | Changed[DescribedClass], context: Context) -> Iterator[Note]:
     """A class lost its vtable pointer.
 
-    Objects are smaller and their members lie elsewhere. Programs call functions through a vtable that is not there.
+    Objects are smaller and their members moved. Programs call functions through a vtable pointer that is not there.
 
     Fix: keep at least a virtual destructor.
     """
     if _has_vptr(record, context) == (True, False):
-        yield Note("objects hold no vtable pointer", "vtable", "no vtable")
+        yield Note("objects no longer contain a vtable pointer", "vtable", "no vtable")

@@ -58,8 +58,7 @@ def func_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
     """An exported function was removed.
 
     A program linked against it no longer starts, or is killed at the first call: the loader cannot resolve the symbol.
-    It makes no difference whether the function was deleted or is only hidden now. Without headers nobody can tell
-    whether it was meant to be called from outside.
+    Deleting and hiding have the same effect. Without headers, abistore cannot know whether it was public.
 
     Fix: keep the function, as a wrapper if need be, or bump the SONAME; hide what was never public in a release that
     bumps it.
@@ -102,14 +101,14 @@ def _declares(side: SideFacts, name: Name) -> bool:
 def func_removed_abstract_constructor(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
     """The complete-object constructor of an abstract class was removed.
 
-    Nobody can call it: an abstract class has no objects of its own, and constructors of derived classes call the
+    Nobody can call it. An abstract class has no complete objects, and constructors of derived classes call the
     base-object constructor, which is still there. GCC exports both, Clang only the latter.
 
     Fix: nothing, unless a consumer takes the constructor's address by its mangled name.
     """
     name = symbol.subject.name
     if _makes_abstract(name, context):
-        yield Note("the complete-object constructor is gone", _title(name))
+        yield Note("the complete-object constructor was removed", _title(name))
 
 
 def _makes_abstract(name: Name, context: Context) -> bool:
@@ -139,7 +138,7 @@ def _makes_abstract(name: Name, context: Context) -> bool:
 def func_added(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
     """An exported function was added.
 
-    Built programs do not use it. Programs linked against the new release need at least this release.
+    Existing binaries do not use it. Relinked programsst the new release need at least this release.
 
     Fix: nothing; raise the minor version, and put it in a new version node where the library has version nodes.
     """
@@ -148,10 +147,10 @@ def func_added(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
     if own and not is_entry_point(name, context.new.snapshot):
         function = _function(context.new, name)
         if number := context.once(_numbers).get(name):
-            yield Note(f"{function} has a name beside its number {number}", None, _title(name))
+            yield Note(f"{function} got a name in addition to its ordinal {number}", None, _title(name))
             return
-        declared = f"{function} is exported now, which public headers declared already"
-        yield Note(declared if _declares(context.old, name) else f"{function} is new", None, _title(name))
+        declared = f"{function} is now exported; public headers already declared it"
+        yield Note(declared if _declares(context.old, name) else f"{function} was added", None, _title(name))
 
 
 def _numbers(context: Context) -> Mapping[Name, str]:
@@ -189,23 +188,22 @@ def var_removed(symbol: Removed[Symbol]) -> Iterator[Note]:
 def var_added(symbol: Added[Symbol]) -> Iterator[Note]:
     """An exported variable was added.
 
-    Built programs do not use it. Programs linked against the new release need at least this release.
+    Existing binaries do not use it. Relinked programsst the new release need at least this release.
 
     Fix: nothing; prefer an accessor function, because the variable's size is from now on part of the ABI.
     """
     name = symbol.subject.name
     if name.kind == "variable" and not name.spelling.startswith(CLASS_DATA):
-        yield Note("the variable is new", None, _title(name))
+        yield Note("the variable was added", None, _title(name))
 
 
 @rule(Impact.RISK, evidence="symbol", element="functions", action="added")
 def unnamed_type_in_public_abi(symbol: Added[Symbol] | Added[InlineExports]) -> Iterator[Note]:
-    """A new export has a type without a name in its own: a lambda, or an unnamed struct or enumeration.
+    """The name of a new export contains an unnamed type: a lambda, struct or enumeration.
 
-    Compilers number such types in the order in which they stand in a source file: another one before it, or another
-    compiler, gives the symbol another name, and programs that were built with this one do not find it. So it is with
-    weak copies, such as an instance of a template for a lambda of the header. A lambda within a function is numbered in
-    that function, and nobody else names it.
+    Compilers number such types in source order. A new one before it, or another compiler, changes the symbol's name.
+    Programs built with this release do not find it then. Weak copies count too, such as a template instance for a
+    lambda in a header. A lambda within a function is numbered in that function, and nobody else names it.
 
     Fix: give the type a name, or hide the export.
     """
@@ -225,13 +223,13 @@ def _has_unnamed_type(spelling: str) -> bool:
 def func_removed_instantiation(symbol: Removed[Instantiation]) -> Iterator[Note]:
     """An explicit template instantiation was removed.
 
-    Programs whose headers say ``extern template`` compiled no code of their own for it, and do not load. The whole
-    instantiation is gone although both releases come from the same toolchain, so that no optimiser explains it; or the
-    library used none of its members itself, which compilers emit for explicit instantiations only.
+    Programs whose headers say ``extern template`` compiled no code for it, and do not load. Both releases come from the
+    same toolchain, so the optimiser does not explain it. Or the library used none of its members itself, which
+    compilers emit only for explicit instantiations.
 
     Fix: keep the ``template class ...;`` line in the library, or bump the SONAME.
     """
-    yield Note("nothing of the instantiation is exported any more", _title(symbol.subject.name))
+    yield Note("the instantiation is no longer exported", _title(symbol.subject.name))
 
 
 # --- the same symbol, exported differently ------------------------------------------------------------------------
@@ -241,8 +239,8 @@ def func_removed_instantiation(symbol: Removed[Instantiation]) -> Iterator[Note]
 def symbol_type_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
     """A symbol changed its type: code became data, or data became thread-local.
 
-    Of some symbols it is only known that they are not thread-local: what assembler code leaves without a type, and the
-    plain symbols of text stubs. Programs jump to data, read code as data, or take a thread-local offset for an address.
+    Programs jump to data, read code as data, or use a thread-local offset as an address. For some symbols only "not
+    thread-local" is known: untyped assembler symbols, and plain symbols of text stubs.
 
     Fix: give the new function or variable a new name.
     """
@@ -250,7 +248,7 @@ def symbol_type_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
     if "notype" in (old, new) and ("tls" not in (old, new) or symbol.old.forwarded_to or symbol.new.forwarded_to):
         return
     if _sort(old) != _sort(new):
-        yield Note("the symbol is of another type", old, new)
+        yield Note("the symbol type changed", old, new)
 
 
 def is_plain(symbol: Changed[Symbol]) -> bool:
@@ -276,14 +274,14 @@ def _sort(type: str) -> str:
 def symbol_size_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
     """The size of an exported variable changed.
 
-    A program that is not position-independent holds a copy of the variable in its own image (copy relocation), in the
-    size that it had at link time. The loader copies only that much, and the library reads and writes beyond it.
+    A program that is not position-independent holds a copy of the variable (copy relocation), with the size from link
+    time. The loader copies only that much, and the library reads and writes beyond it.
 
     Fix: export an accessor function or a pointer; never change the size of an exported variable under one SONAME.
     """
     old, new = symbol.old, symbol.new
     if old.type == new.type == "data" and sized(old, new) and is_plain(symbol):
-        yield Note("the variable has another size (bytes)", str(old.size), str(new.size))
+        yield Note("the size of the variable changed (bytes)", str(old.size), str(new.size))
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="variables", action="changed", effect="object")
@@ -295,7 +293,7 @@ def tls_var_size_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
     Fix: export a function that returns the address, and never change the type of an exported variable.
     """
     if symbol.old.type == symbol.new.type == "thread_local" and sized(symbol.old, symbol.new):
-        yield Note("the thread-local variable has another size (bytes)", str(symbol.old.size), str(symbol.new.size))
+        yield Note("the size of the thread-local variable changed (bytes)", str(symbol.old.size), str(symbol.new.size))
 
 
 # --- one symbol gone, its counterpart come ------------------------------------------------------------------------
@@ -305,43 +303,42 @@ def tls_var_size_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
 def func_cv_changed(function: Changed[Requalified]) -> Iterator[Note]:
     """A member function gained or lost ``const`` or ``volatile``.
 
-    These are part of the mangled name: built programs ask for the old symbol, which is gone.
+    These are part of the mangled name: existing binaries need the old symbol, which was removed.
 
     Fix: keep the old member function beside the new one.
     """
     old, new = demangle(function.old.symbol), demangle(function.new.symbol)
     if _cv(old) != _cv(new):
-        yield Note("the member function's qualifiers differ", old, new)
+        yield Note("the member function's qualifiers changed", old, new)
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="functions", action="changed")
 def func_ref_qual_changed(function: Changed[Requalified]) -> Iterator[Note]:
     """A member function gained, lost or changed its reference qualifier.
 
-    ``&`` and ``&&`` are part of the mangled name: built programs ask for the old symbol, which is gone.
+    ``&`` and ``&&`` are part of the mangled name: existing binaries need the old symbol, which was removed.
 
     Fix: keep the old member function beside the new one.
     """
     old, new = demangle(function.old.symbol), demangle(function.new.symbol)
     if _cv(old) == _cv(new):
-        yield Note("the member function's reference qualifier differs", old, new)
+        yield Note("the member function's reference qualifier changed", old, new)
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="functions", action="changed")
 def symbol_decoration_changed(symbol: Changed[Redecorated | Rekeyed]) -> Iterator[Note]:
     """The decorated name of a function or variable of a DLL changed.
 
-    Visual C++ writes into names what a function returns, how it is called, whether it is virtual or static and who has
-    access, which type a variable has, and whether a type is a ``struct`` or a ``class``. Built programs ask for the old
-    name, which is gone, and do not start.
+    Visual C++ encodes the result, calling convention, ``virtual`` or ``static``, access, and the type of a variable
+    into names. Existing binaries ask for the old name, which was removed, and do not start.
 
-    Fix: keep the old function beside the new one and the class key of each type, or give the DLL another name.
+    Fix: keep the old function in addition, or rename the DLL.
     """
     from abistore.model.names.microsoft import decoration  # ELF files have none
 
     keys = isinstance(symbol.new, Rekeyed)
     old, new = (decoration(each.symbol, class_keys=keys) for each in (symbol.old, symbol.new))
-    yield Note("the name is decorated differently", str(old), str(new))
+    yield Note("the decorated name changed", str(old), str(new))
 
 
 def _cv(demangled: str) -> frozenset[str]:
@@ -354,19 +351,19 @@ def _cv(demangled: str) -> frozenset[str]:
 def func_language_linkage_changed(function: Changed[Linkage]) -> Iterator[Note]:
     """A function gained or lost ``extern "C"``.
 
-    Only one of the two symbols is exported, e.g. ``open`` or ``_Z4openv``. Built programs ask for the other one.
+    Only one of the two symbols is exported, e.g. ``open`` or ``_Z4openv``. Existing binaries need the other one.
 
     Fix: restore (or drop) ``extern "C"``, or export both names.
     """
-    yield Note("the function has another language linkage", function.old.symbol, function.new.symbol)
+    yield Note("the language linkage changed", function.old.symbol, function.new.symbol)
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed", aliases=("declaration_renamed",))
 def func_likely_renamed(function: Changed[Lookalike]) -> Iterator[Note]:
     """A function was probably renamed.
 
-    One function was removed, and the only added one with the same signature has a similar name; or none other was
-    removed from its class or file. Built programs ask for the old name, and do not start.
+    One function was removed, and the only added one with the same signature has a similar name. Or no other function
+    was removed from its class or file. Existing binaries need the old name and do not start.
 
     Fix: export the old name as an alias (``__attribute__((alias("new_name")))``) for the life of the SONAME.
     """
@@ -378,7 +375,7 @@ def var_likely_renamed(variable: Changed[VariableLookalike]) -> Iterator[Note]:
     """A variable was probably renamed.
 
     One variable was removed, and the only added one of the same type has a similar name; or none other was removed from
-    its class or file. Built programs ask for the old name, and do not start.
+    its class or file. Existing binaries ask for the old name, and do not start.
 
     Fix: export the old name as an alias (``__attribute__((alias("new_name")))``) for the life of the SONAME.
     """
@@ -387,16 +384,16 @@ def var_likely_renamed(variable: Changed[VariableLookalike]) -> Iterator[Note]:
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
 def symbol_address_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """A function or variable got an absolute address, or has one no longer (``SHN_ABS``).
+    """A function or variable got an absolute address, or no longer has one (``SHN_ABS``).
 
-    The loader takes such an address as it is, and does not add where the library was loaded. Programs jump to, or read,
-    memory that is not there.
+    The loader uses such an address unchanged, without adding the load address of the library. Programs jump to, or
+    read, memory that is not there.
 
-    Fix: link the library anew; what changed it damaged its symbol table.
+    Fix: relink the library; a damaged symbol table is likely.
     """
     old, new = ("absolute" if each.elf and each.elf.absolute else "relative" for each in (symbol.old, symbol.new))
     if old != new:
-        yield Note("the symbol's address is of another sort", old, new)
+        yield Note("the kind of the symbol's address changed", old, new)
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
@@ -405,22 +402,22 @@ def symbol_binding_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
 
     The loader binds both alike. Static links may now prefer another definition.
 
-    Fix: nothing, if it is meant.
+    Fix: nothing, if it is intended.
     """
     if is_plain(symbol) and (binding(symbol.old), binding(symbol.new)) == ("global", "weak"):
-        yield Note("the symbol is bound differently", "global", "weak")
+        yield Note("the symbol binding changed", "global", "weak")
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
 def symbol_binding_strengthened(symbol: Changed[Symbol]) -> Iterator[Note]:
     """A weak symbol became global.
 
-    The loader binds both alike. Static links that brought their own definition may now clash.
+    The loader binds both alike. Static links with their own definition may now clash.
 
-    Fix: nothing, if it is meant.
+    Fix: nothing, if it is intended.
     """
     if is_plain(symbol) and (binding(symbol.old), binding(symbol.new)) == ("weak", "global"):
-        yield Note("the symbol is bound differently", "weak", "global")
+        yield Note("the symbol binding changed", "weak", "global")
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
@@ -430,10 +427,10 @@ def symbol_binding_became_unique(symbol: Changed[Symbol]) -> Iterator[Note]:
     All libraries of a process now share one copy, even those opened privately (``RTLD_LOCAL``), and the library can no
     longer be unloaded.
 
-    Fix: build with ``-fno-gnu-unique`` where plugins are to be unloaded.
+    Fix: build with ``-fno-gnu-unique`` if plugins are to be unloaded.
     """
     if is_plain(symbol) and binding(symbol.old) != "unique" == binding(symbol.new):
-        yield Note("the symbol is bound differently", binding(symbol.old), "unique")
+        yield Note("the symbol binding changed", binding(symbol.old), "unique")
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
@@ -443,10 +440,10 @@ def symbol_binding_lost_unique(symbol: Changed[Symbol]) -> Iterator[Note]:
     Libraries that are opened privately (``RTLD_LOCAL``) now have copies of their own: they no longer share the state of
     inline functions and templates.
 
-    Fix: keep ``-fgnu-unique`` (gcc's default) where such state must be one.
+    Fix: keep ``-fgnu-unique`` (gcc's default) if such state must be shared.
     """
     if is_plain(symbol) and binding(symbol.old) == "unique" != binding(symbol.new):
-        yield Note("the symbol is bound differently", "unique", binding(symbol.new))
+        yield Note("the symbol binding changed", "unique", binding(symbol.new))
 
 
 @rule(
@@ -459,35 +456,35 @@ def symbol_binding_lost_unique(symbol: Changed[Symbol]) -> Iterator[Note]:
 def func_visibility_protected_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
     """A function became protected, or stopped being protected.
 
-    A program or a preloaded library may define the function anew. The library's own calls no longer reach that
+    A program or a preloaded library may interpose the function. The library's own calls no longer reach that
     definition, or now do. Function addresses taken on both sides may differ.
 
-    Fix: tell those who interpose the function; nothing else depends on it.
+    Fix: inform those who interpose the function; nothing else depends on it.
     """
     if symbol.subject.name.kind == "function" and visibility(symbol.old) != visibility(symbol.new):
-        yield Note("the function's visibility differs", visibility(symbol.old), visibility(symbol.new))
+        yield Note("the function's visibility changed", visibility(symbol.old), visibility(symbol.new))
 
 
 @rule(Impact.RISK, evidence="symbol", element="variables", action="changed")
 def protected_visibility_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
     """A variable that nobody writes became protected, or a variable stopped being protected.
 
-    A program may hold a copy of the variable (copy relocation), whose address is another one where the library's own
-    accesses are not redirected to that copy.
+    A program may hold a copy of the variable (copy relocation). Its address differs from the library's, unless the
+    library's own accesses are redirected to that copy.
 
     Fix: keep exported data at default visibility, or export accessor functions only.
     """
     data = symbol.subject.name.kind == "variable" and is_plain(symbol)
     if data and visibility(symbol.old) != visibility(symbol.new) and not _parts_from_copies(symbol):
-        yield Note("the variable's visibility differs", visibility(symbol.old), visibility(symbol.new))
+        yield Note("the variable's visibility changed", visibility(symbol.old), visibility(symbol.new))
 
 
 @rule(Impact.BREAKING, variant="writable", evidence="symbol", element="variables", action="added")
 def protected_visibility_changed_writable(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """A variable that can be written became protected.
+    """A writable variable became protected.
 
     A program that is not position-independent, or was linked like one, has its own copy of the variable (copy
-    relocation). The library now goes to its own: what one of them writes, the other does not see.
+    relocation). The library now uses its own copy: neither sees what the other one writes.
 
     Fix: keep exported data at default visibility, or export accessor functions only.
     """
@@ -511,14 +508,14 @@ def ifunc_introduced(symbol: Changed[Symbol]) -> Iterator[Note]:
     Fix: nothing, on platforms whose loader knows IFUNC.
     """
     if (symbol_type(symbol.old), symbol_type(symbol.new)) == ("function", "ifunc"):
-        yield Note("the function is chosen at load time", "function", "ifunc")
+        yield Note("the function is now chosen at load time", "function", "ifunc")
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="functions", action="changed")
 def ifunc_removed(symbol: Changed[Symbol]) -> Iterator[Note]:
     """A function is no longer chosen at load time (GNU_IFUNC).
 
-    Calls go through the same symbol; only the choice by processor is gone.
+    Calls go through the same symbol; only the choice by processor was removed.
 
     Fix: nothing.
     """

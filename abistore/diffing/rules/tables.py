@@ -27,8 +27,8 @@ def _bound(symbol: Symbol) -> tuple[str, str]:
 def type_symbols_removed(symbol: Removed[Symbol]) -> Iterator[Note]:
     """The vtable or typeinfo of a class is no longer exported.
 
-    Programs that derive from the class, construct it inline, throw or catch it, or use ``dynamic_cast`` refer to these
-    symbols. They do not emit them themselves, because the class has a key function in the library, and do not load.
+    Programs that derive from the class, construct it inline, throw or catch it, or use ``dynamic_cast`` need these
+    symbols. They do not emit them themselves, because the class has a key function in the library. They do not load.
 
     Fix: keep the class's first non-inline virtual function in the library and its visibility default; do not build a
     library whose classes consumers derive from with ``-fno-rtti``.
@@ -42,23 +42,23 @@ def type_symbols_removed(symbol: Removed[Symbol]) -> Iterator[Note]:
 def type_symbols_added(symbol: Added[Symbol]) -> Iterator[Note]:
     """The vtable or typeinfo of a class is exported now.
 
-    Built programs do not ask for it, or have their own.
+    Existing binaries do not ask for it, or have their own.
 
     Fix: nothing.
     """
     name = symbol.subject.name
     if name.spelling.startswith(CLASS_DATA):
-        yield Note("the vtable or typeinfo is exported now", None, _title(name))
+        yield Note("the vtable or typeinfo is now exported", None, _title(name))
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="types", action="changed", effect="table")
 def vtable_slot_count_changed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
     """The number of slots in the vtable of a class changed.
 
-    Programs that derive from the class have vtables of the old shape. Calls through a slot that they lack run off the
-    end, and slots that moved call another function.
+    Derived classes in programs have vtables with the old number of slots. Calls through a missing slot run past the
+    end, and moved slots call another function.
 
-    Fix: add virtual functions only at the end of final classes, or in a new class that derives from this one.
+    Fix: add virtual functions only at the end of final classes, or in a new derived class.
     """
     name = symbol.subject.name
     if not name.spelling.startswith(VTABLES) or not sized(symbol.old, symbol.new):
@@ -66,20 +66,19 @@ def vtable_slot_count_changed(symbol: Changed[Symbol], context: Context) -> Iter
     from abistore.diffing.kinds.records import grows_closed  # few tables get slots
 
     if not grows_closed(Name("record", class_behind(name.spelling)), context):
-        yield Note("the vtable has another number of entries", *_slots(symbol, context))
+        yield Note("the number of vtable entries changed", *_slots(symbol, context))
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="types", action="changed", effect="other")
 def vtt_slot_count_changed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
     """The number of entries in the table of construction vtables (VTT) of a class changed.
 
-    Its virtual bases changed: constructors of derived classes that were compiled into programs take vtables from the
-    wrong places.
+    Its virtual bases changed: constructors of derived classes in programs read vtables from the wrong entries.
 
     Fix: do not add or remove virtual bases under one SONAME.
     """
     if symbol.subject.name.spelling.startswith(VTT) and sized(symbol.old, symbol.new):
-        yield Note("the table of construction vtables has another number of entries", *_slots(symbol, context))
+        yield Note("the number of entries in the VTT changed", *_slots(symbol, context))
 
 
 def _slots(symbol: Changed[Symbol], context: Context) -> tuple[str, str]:
@@ -97,9 +96,9 @@ def _between(symbol: Symbol, width: int) -> str:
 def rtti_inheritance_changed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
     """The typeinfo of a class describes other base classes.
 
-    Its size tells the kind and number of bases, and relocations which they are. ``catch`` and ``dynamic_cast`` in
-    programs follow the new list, while their object layout follows the old one. They never find bases that are not
-    public: where no other went, that is a finding of the class alone.
+    ``catch`` and ``dynamic_cast`` in programs follow the new list, while their object layout follows the old one. The
+    size of the typeinfo shows the kind and number of bases, and its relocations name them. Non-public bases are never
+    found by ``catch``: if only such a base was removed, only the class is reported.
 
     Fix: keep the list of base classes; put new functionality in a member or in a new class.
     """
@@ -111,7 +110,7 @@ def rtti_inheritance_changed(symbol: Changed[Symbol], context: Context) -> Itera
     if not name.spelling.startswith(TYPEINFO):
         return
     if sized(symbol.old, symbol.new) and not _lost_hidden_bases(name, context):
-        yield Note("the typeinfo has another size (bytes)", str(symbol.old.size), str(symbol.new.size))
+        yield Note("the size of the typeinfo changed (bytes)", str(symbol.old.size), str(symbol.new.size))
         return
     old, new = _bases(symbol.old), _bases(symbol.new)
     if old != new and len(old) == len(new) and not _is_described(name, context):
@@ -168,50 +167,50 @@ def _is_same_function(old: str, new: str) -> bool:
 def vtable_slot_changed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
     """A slot of a vtable holds another function.
 
-    Programs that call the old function through an object call the new one. The library calls what classes of programs
-    put into this slot, which is their override of the old function.
+    Programs that call the old function through an object call the new one. The library calls their overrides of the old
+    function in this slot.
 
     Fix: keep the order of virtual functions, and add new ones last or in a new class.
     """
     for old, new in _refilled(symbol, context):
         if PURE.isdisjoint((old, new)) and not _is_same_function(old, new):
-            yield Note("a slot holds another function", demangle(old), demangle(new))
+            yield Note("a slot contains another function", demangle(old), demangle(new))
 
 
 @rule(Impact.BREAKING, variant="pure_added", evidence="symbol", element="types", action="changed")
 def vtable_slot_changed_pure_added(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
     """A virtual function of a vtable became pure.
 
-    It has no implementation any more. A call ends the program on objects of a class that does not override it.
+    It no longer has an implementation. A call ends the program on objects of a class that does not override it.
 
     Fix: keep the implementation.
     """
     for old, new in _refilled(symbol, context):
         if new in PURE:
-            yield Note("the function is pure virtual", demangle(old), "pure virtual")
+            yield Note("the function became pure virtual", demangle(old), "pure virtual")
 
 
 @rule(Impact.COMPATIBLE, variant="pure_removed", evidence="symbol", element="types", action="changed")
 def vtable_slot_changed_pure_removed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
     """A pure virtual function of a vtable got an implementation.
 
-    Classes of programs override it.
+    Classes in programs override it.
 
     Fix: nothing.
     """
     for old, new in _refilled(symbol, context):
         if old in PURE:
-            yield Note("the function has an implementation", "pure virtual", demangle(new))
+            yield Note("the function got an implementation", "pure virtual", demangle(new))
 
 
 @rule(Impact.RISK, variant="override", evidence="symbol", element="types", action="changed")
 def vtable_slot_changed_override(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
-    """A slot of a vtable holds the function of another class: an override was added or removed.
+    """A vtable slot contains another class's function: an override was added or removed.
 
-    Calls through objects run the new one. Where a program's class calls the function of its base by name, it still runs
-    the one that it was built with.
+    Calls through objects run the new one. Code that calls its base's function by name still runs the one that it was
+    built with.
 
-    Fix: nothing, where both functions do the same for built programs.
+    Fix: nothing, if both functions do the same for existing binaries.
     """
     for old, new in _refilled(symbol, context):
         if (
@@ -219,7 +218,7 @@ def vtable_slot_changed_override(symbol: Changed[Symbol], context: Context) -> I
             and _is_same_function(old, new)
             and entity(demangle(old)) != entity(demangle(new))
         ):
-            yield Note("a slot holds the function of another class", demangle(old), demangle(new))
+            yield Note("a slot contains another class's function", demangle(old), demangle(new))
 
 
 def _functions(symbol: Symbol) -> list[str]:
@@ -250,38 +249,38 @@ def _bases(symbol: Symbol) -> tuple[str, ...]:
 def vtable_thunk_set_changed(symbol: Removed[Symbol]) -> Iterator[Note]:
     """A thunk of a virtual function (its entry point for calls through a base) is no longer exported.
 
-    Its name holds the distance between the base and the object, so that it changes when a base moves. The vtables of
-    derived classes in built programs refer to it, and it cannot be resolved.
+    Its name contains the offset of the base in the object, so it changes when a base moves. Vtables of derived classes
+    in existing binaries refer to it, and the loader cannot resolve it.
 
     Fix: keep the order and the size of base classes.
     """
     name = symbol.subject.name
     if name.spelling.startswith(THUNKS):
-        yield Note("the thunk is gone", _title(name))
+        yield Note("the thunk was removed", _title(name))
 
 
 @rule(Impact.COMPATIBLE, variant="added", evidence="symbol", element="types", action="added", effect="other")
 def vtable_thunk_set_changed_added(symbol: Added[Symbol]) -> Iterator[Note]:
     """A thunk of a virtual function (its entry point for calls through a base) was added.
 
-    Built programs do not ask for it.
+    Existing binaries do not use it.
 
-    Fix: nothing; a base that moved or was added is a finding of its own.
+    Fix: nothing; a moved or added base is reported separately.
     """
     name = symbol.subject.name
     if name.spelling.startswith(THUNKS):
-        yield Note("the thunk is new", None, _title(name))
+        yield Note("the thunk was added", None, _title(name))
 
 
 @rule(Impact.RISK, evidence="symbol", element="types", action="changed")
 def vtable_symbol_identity_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
     """The binding of a class's vtable or typeinfo changed.
 
-    Where several libraries carry the same class, the loader now picks another copy, or several. ``dynamic_cast`` and
+    If several libraries contain the same class, the loader now uses another copy, or several. ``dynamic_cast`` and
     ``catch`` compare addresses and may fail across libraries.
 
     Fix: keep one key function, in one library, with default visibility.
     """
     old, new = symbol.old, symbol.new
     if symbol.subject.name.spelling.startswith(CLASS_DATA) and _bound(old) != _bound(new):
-        yield Note("the vtable or typeinfo is bound differently", " ".join(_bound(old)), " ".join(_bound(new)))
+        yield Note("the binding of the vtable or typeinfo changed", " ".join(_bound(old)), " ".join(_bound(new)))

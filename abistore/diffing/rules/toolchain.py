@@ -54,13 +54,13 @@ def _branches(library: Library) -> set[str]:
 def executable_stack(library: Changed[Library]) -> Iterator[Note]:
     """The library asks for an executable stack.
 
-    The loader makes the stacks of the whole process executable, or refuses the library where a policy (or glibc 2.41's
-    ``dlopen``) forbids that.
+    The loader makes all stacks of the process executable. Where a policy (or glibc 2.41's ``dlopen``) forbids that, it
+    refuses to load the library.
 
     Fix: mark assembler sources with ``.section .note.GNU-stack,"",@progbits``; avoid nested functions' trampolines.
     """
     if _gained(library, EXECUTABLE_STACK):
-        yield Note("an executable stack is asked for", "no", "yes")
+        yield Note("an executable stack is requested", "no", "yes")
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
@@ -72,7 +72,7 @@ def executable_stack_removed(library: Changed[Library]) -> Iterator[Note]:
     Fix: nothing.
     """
     if _overcome(library, EXECUTABLE_STACK):
-        yield Note("an executable stack is no longer asked for", "yes", "no")
+        yield Note("an executable stack is no longer requested", "yes", "no")
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
@@ -92,7 +92,7 @@ def relro_weakened(library: Changed[Library]) -> Iterator[Note]:
 def bind_now_disabled(library: Changed[Library]) -> Iterator[Note]:
     """The library's symbols are bound lazily again.
 
-    A missing symbol shows at its first call and no longer at start, and the table of calls (GOT) stays writable.
+    A missing symbol is found at its first call instead of at start. The table of calls (GOT) stays writable.
 
     Fix: link with ``-Wl,-z,now``.
     """
@@ -102,7 +102,7 @@ def bind_now_disabled(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def stack_canary_removed(library: Changed[Library]) -> Iterator[Note]:
-    """No function of the library checks its stack any more (stack protector).
+    """No function of the library checks its stack (stack protector).
 
     Programs work as before. A buffer overrun in the library is no longer stopped.
 
@@ -126,19 +126,20 @@ def fortify_source_weakened(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed", aliases=("cet_protection_weakened",))
 def branch_protection_weakened(library: Changed[Library]) -> Iterator[Note]:
-    """The library no longer declares a protection of branches or returns (IBT, SHSTK, BTI, PAC).
+    """The library no longer declares a branch or return protection (IBT, SHSTK, BTI, PAC).
 
-    The loader turns the protection off for the whole process, or refuses the library where it is enforced.
+    The loader turns the protection off for the whole process. Where the protection is enforced, it refuses to load the
+    library.
 
     Fix: build all units with ``-fcf-protection`` (x86) or ``-mbranch-protection=standard`` (AArch64), assembler too.
     """
     if _branches(library.old) - _branches(library.new):
-        yield Note("branch protection was lost", *_protections(library))
+        yield Note("branch protection was removed", *_protections(library))
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed", aliases=("cet_protection_improved",))
 def branch_protection_improved(library: Changed[Library]) -> Iterator[Note]:
-    """The library declares a further protection of branches or returns (IBT, SHSTK, BTI, PAC).
+    """The library declares an additional branch or return protection (IBT, SHSTK, BTI, PAC).
 
     Consumers work as before.
 
@@ -146,7 +147,7 @@ def branch_protection_improved(library: Changed[Library]) -> Iterator[Note]:
     """
     old, new = _branches(library.old), _branches(library.new)
     if new - old and not old - new:
-        yield Note("branch protection was won", *_protections(library))
+        yield Note("branch protection was added", *_protections(library))
 
 
 def _protections(library: Changed[Library]) -> tuple[str | None, str | None]:
@@ -158,7 +159,7 @@ def _protections(library: Changed[Library]) -> tuple[str | None, str | None]:
 def text_relocation_introduced(library: Changed[Library]) -> Iterator[Note]:
     """The loader must change the library's code (text relocations).
 
-    Processes no longer share these pages of code, and policies that forbid writable code refuse the library.
+    Processes no longer share these pages of code. Policies that forbid writable code reject the library.
 
     Fix: build all code with ``-fPIC``; link with ``-Wl,-z,text`` to find what is not.
     """
@@ -182,7 +183,7 @@ def text_relocation_removed(library: Changed[Library]) -> Iterator[Note]:
 def writable_executable_segment(library: Changed[Library]) -> Iterator[Note]:
     """The library has a segment that is writable and executable.
 
-    Policies that forbid this refuse the library. Elsewhere an attacker can write code into it.
+    Policies that forbid this reject the library. Elsewhere an attacker can write code into it.
 
     Fix: link without ``-Wl,-N`` and linker scripts that merge segments.
     """
@@ -192,7 +193,7 @@ def writable_executable_segment(library: Changed[Library]) -> Iterator[Note]:
 
 def _note(mode: Changed[BuildMode], name: str) -> Iterator[Note]:
     if mode.old.name == name:
-        yield Note(f"{mode.old.name}: units were compiled otherwise", _units(mode.old), _units(mode.new))
+        yield Note(f"{mode.old.name}: units were compiled differently", _units(mode.old), _units(mode.new))
 
 
 def _units(mode: BuildMode) -> str:
@@ -203,8 +204,8 @@ def _units(mode: BuildMode) -> str:
 def exceptions_mode_changed(mode: Changed[BuildMode]) -> Iterator[Note]:
     """Units are compiled without C++ exceptions, or with them again.
 
-    An exception that passes through code without unwind tables terminates the program, and a function that reported
-    errors by exceptions ends the process instead.
+    An exception that passes through code without unwind tables terminates the program. A function that reported errors
+    by exceptions ends the process instead.
 
     Fix: build with the old setting, or document that the library no longer throws.
     """
@@ -215,8 +216,8 @@ def exceptions_mode_changed(mode: Changed[BuildMode]) -> Iterator[Note]:
 def rtti_mode_changed(mode: Changed[BuildMode]) -> Iterator[Note]:
     """Units are compiled without run-time type information, or with it again.
 
-    ``dynamic_cast`` and ``typeid`` of the library's classes, and ``catch`` of its exceptions, need what is no
-    longer there; programs that derive from them may not link.
+    ``dynamic_cast`` and ``typeid`` of the library's classes, and ``catch`` of its exceptions, need the type
+    information. Programs that derive from the classes may not link.
 
     Fix: build with the old setting.
     """
@@ -225,10 +226,10 @@ def rtti_mode_changed(mode: Changed[BuildMode]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="layout", element="library", action="changed")
 def threadsafe_statics_mode_changed(mode: Changed[BuildMode]) -> Iterator[Note]:
-    """Static variables of functions are initialised without a lock, or with one again.
+    """Static variables in functions are initialised without a lock, or with one again.
 
-    An inline function runs in the copy of the program or of the library, whichever the loader finds first. Where
-    one of them takes no lock, two threads may initialise the variable at once.
+    An inline function runs in the copy of the program or of the library, whichever the loader finds first. If one of
+    them takes no lock, two threads may initialise the variable at once.
 
     Fix: build the library and its consumers with the same setting.
     """
@@ -239,8 +240,8 @@ def threadsafe_statics_mode_changed(mode: Changed[BuildMode]) -> Iterator[Note]:
 def tls_model_changed(mode: Changed[BuildMode]) -> Iterator[Note]:
     """Thread-local variables are accessed by another model.
 
-    The initial-exec model needs room in the static block of the process: ``dlopen`` of the library may fail. Both
-    sides of an exported variable must agree on its place.
+    The initial-exec model needs room in the static block of the process: ``dlopen`` of the library may fail. Both sides
+    of an exported variable must agree on its place.
 
     Fix: build with the old ``-ftls-model``.
     """
@@ -249,10 +250,10 @@ def tls_model_changed(mode: Changed[BuildMode]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="layout", element="library", action="changed")
 def enum_size_flag_changed(mode: Changed[BuildMode]) -> Iterator[Note]:
-    """Enumerations are sized by another rule (``-fshort-enums``).
+    """The rule for the size of enumerations changed (``-fshort-enums``).
 
-    The sizes that changed here have findings of their own. Programs that include the headers must be compiled by
-    the same rule, or they size each enumeration otherwise.
+    Changed sizes are reported separately. Programs that include the headers must be compiled with the same rule, or
+    they size each enumeration differently.
 
     Fix: give the enumerations an underlying type, or build with the old setting.
     """
@@ -261,7 +262,7 @@ def enum_size_flag_changed(mode: Changed[BuildMode]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="layout", element="library", action="changed")
 def wchar_model_changed(mode: Changed[BuildMode]) -> Iterator[Note]:
-    """``wchar_t`` has another width (``-fshort-wchar``).
+    """The width of ``wchar_t`` changed (``-fshort-wchar``).
 
     Wide strings that cross between programs and the library are read with the wrong width.
 
@@ -272,10 +273,10 @@ def wchar_model_changed(mode: Changed[BuildMode]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="layout", element="library", action="changed")
 def char_signedness_changed(mode: Changed[BuildMode]) -> Iterator[Note]:
-    """Plain ``char`` is signed where it was unsigned, or the reverse.
+    """Plain ``char`` changed its signedness.
 
     The bits are the same. The library and the inline functions in its headers compare and widen values above 127
-    otherwise.
+    differently.
 
     Fix: build with the old setting, or write ``signed char`` and ``unsigned char``.
     """
@@ -286,8 +287,8 @@ def char_signedness_changed(mode: Changed[BuildMode]) -> Iterator[Note]:
 def struct_packing_mode_changed(mode: Changed[BuildMode]) -> Iterator[Note]:
     """Structs are packed by default, or no longer (``-fpack-struct``).
 
-    Layouts that changed here have findings of their own. Programs that include the headers must be compiled with
-    the same setting, or they lay every struct out otherwise.
+    Changed layouts are reported separately. Programs that include the headers must be compiled with the same setting,
+    or they lay out every struct differently.
 
     Fix: pack single structs with an attribute, and build with the old setting.
     """
@@ -298,8 +299,8 @@ def struct_packing_mode_changed(mode: Changed[BuildMode]) -> Iterator[Note]:
 def float_abi_changed(mode: Changed[BuildMode]) -> Iterator[Note]:
     """Floating-point values are passed by another convention (``-mfloat-abi``, ``-msoft-float``).
 
-    Exports with such parameters or results have findings of their own (``calling_convention_changed``): callers pass
-    them in other registers than functions expect.
+    Exports with such parameters or results are reported separately (``calling_convention_changed``): callers pass
+    values in other registers than the functions read.
 
     Fix: build with the old setting.
     """
@@ -310,10 +311,10 @@ def float_abi_changed(mode: Changed[BuildMode]) -> Iterator[Note]:
 def sanitizer_mode_changed(mode: Changed[BuildMode]) -> Iterator[Note]:
     """Units are compiled with other sanitizers.
 
-    An instrumented library needs the sanitizer's runtime in the process from the start: programs that lack it do
-    not load it, or report accesses that are right.
+    An instrumented library needs the sanitizer's runtime in the process from the start. Programs without it do not load
+    the library, or report accesses that are right.
 
-    Fix: ship what was built without sanitizers.
+    Fix: ship a build without sanitizers.
     """
     yield from _note(mode, "sanitizers")
 
@@ -322,8 +323,8 @@ def sanitizer_mode_changed(mode: Changed[BuildMode]) -> Iterator[Note]:
 def lto_mode_changed(mode: Changed[BuildMode]) -> Iterator[Note]:
     """Units are compiled with link-time optimisation, or no longer.
 
-    It changes no interface. Exports that only assembler code or ``dlsym`` names may vanish, which is a finding of
-    its own.
+    It changes no interface. Exports that only assembler code or ``dlsym`` uses may vanish, which is reported
+    separately.
 
     Fix: nothing.
     """
@@ -334,10 +335,10 @@ def lto_mode_changed(mode: Changed[BuildMode]) -> Iterator[Note]:
 def cxx_standard_floor_raised(mode: Changed[BuildMode]) -> Iterator[Note]:
     """Units are compiled for a later C++ standard.
 
-    What it changed in this library's ABI has findings of its own: ``noexcept`` in mangled names (C++17),
-    ``char8_t`` (C++20), other members of the standard library. Headers may need the newer standard of consumers.
+    Its effects on this library's ABI are reported separately: ``noexcept`` in mangled names (C++17), ``char8_t``
+    (C++20), other members of the standard library. Headers may require the newer standard of consumers.
 
-    Fix: build for the old standard, or tell consumers which one the headers need.
+    Fix: build for the old standard, or document which one the headers need.
     """
     yield from _note(mode, "C++ standard")
 
@@ -350,14 +351,14 @@ def cxx_standard_floor_raised(mode: Changed[BuildMode]) -> Iterator[Note]:
     aliases=("abi_relevant_build_flag_changed", "build_context_changed", "whole_program_vtables_mode_changed"),
 )
 def toolchain_flag_drift(toolchain: Changed[Toolchain]) -> Iterator[Note]:
-    """Further compiler options changed that layouts, calls or mangled names can depend on.
+    """Other compiler options changed that can affect layouts, calls or mangled names.
 
-    What they changed in this library's ABI has findings of its own. Programs compile the inline functions and
-    templates of its headers with their own options, which must agree with the library's.
+    Their effects on this library's ABI are reported separately. Programs compile the inline functions and templates of
+    its headers with their own options, which must match the library's.
 
-    Fix: build with the old release's options, or tell consumers which ones they need.
+    Fix: build with the old release's options, or document which ones consumers need.
     """
-    yield Note("options that the ABI can depend on differ", *_differing(toolchain.old.options, toolchain.new.options))
+    yield Note("options that can affect the ABI changed", *_differing(toolchain.old.options, toolchain.new.options))
 
 
 def _differing(old: Sequence[str], new: Sequence[str]) -> tuple[str | None, str | None]:
@@ -367,24 +368,24 @@ def _differing(old: Sequence[str], new: Sequence[str]) -> tuple[str | None, str 
 
 @rule(Impact.NOTICE, variant="call_options", evidence="layout", element="library", action="changed")
 def toolchain_flag_drift_call_options(calls: Changed[CallOptions]) -> Iterator[Note]:
-    """Compiler options changed that decide how values get into functions and out of them.
+    """Compiler options changed that affect how arguments and results are passed.
 
-    Each export, callback and virtual function with a parameter or result that they concern has a finding of its own
-    (``calling_convention_changed``); so have sizes and symbols that they change. Others are called as before.
+    Each affected export, callback and virtual function is reported separately (``calling_convention_changed``). The
+    same applies to changed sizes and symbols. Others are called as before.
 
     Fix: nothing, or build with the old release's options.
     """
-    yield Note("options that calls depend on differ", *_differing(calls.old.options, calls.new.options))
+    yield Note("options that affect calls changed", *_differing(calls.old.options, calls.new.options))
 
 
 @rule(Impact.NOTICE, variant="options", evidence="layout", element="library", action="changed")
 def evidence_narrowed_options(recorded: Changed[RecordedOptions]) -> Iterator[Note]:
     """Only one of the builds records its compiler options.
 
-    Whether exceptions, RTTI, packing and the like are as before was not compared. GCC records options by default,
-    Clang with ``-grecord-command-line``.
+    Changes of exceptions, RTTI, packing and similar options were not compared. GCC records options by default, Clang
+    with ``-grecord-command-line``.
 
-    Fix: build both releases with the same compiler, or let it record its options.
+    Fix: build both releases with the same compiler, or make it record its options.
     """
     old, new = (
         " ".join(each.options) if each.options is not None else "none recorded" for each in (recorded.old, recorded.new)
@@ -396,15 +397,14 @@ def evidence_narrowed_options(recorded: Changed[RecordedOptions]) -> Iterator[No
 def func_added_deallocation(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
     """A class with a virtual destructor got its own ``operator delete``.
 
-    Built programs allocate objects with the ``operator new`` of the whole program. ``delete`` calls the destructor
-    through the vtable, which is the library's, and that frees them with the class's own operator: memory that was not
-    allocated by its counterpart.
+    Existing binaries allocate objects with the program's global ``operator new``. ``delete`` calls the destructor
+    through the library's vtable. That one frees the memory with the class's own operator, which did not allocate it.
 
-    Fix: give such operators to a new class, or let them take what the global ones allocated.
+    Fix: add such operators only to a new class, or make them accept memory from the global ones.
     """
     found = freed_by(symbol.subject.name.spelling)
     if found and _is_freed_by_library(*found, context):
-        yield Note("the library frees what programs allocated otherwise", None, demangle(symbol.subject.name.spelling))
+        yield Note("library and programs use different allocators", None, demangle(symbol.subject.name.spelling))
 
 
 def _is_freed_by_library(destructor: str, operators: str, context: Context) -> bool:
@@ -427,12 +427,12 @@ def _has_strong(side: SideFacts, symbol: str) -> bool:
 
 @rule(Impact.RISK, variant="at_run_time", evidence="symbol", element="variables", action="added")
 def var_value_changed_at_run_time(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
-    """A thread-local variable is initialised at run time now.
+    """A thread-local variable is now initialised at run time.
 
-    Programs whose header says ``thread_local`` have it initialised before they use it. Those that were told that it is
-    a constant (``constinit``, ``__thread``, a header of C) read it as it is, which may be before that.
+    Programs whose header says ``thread_local`` initialise it before use. Programs whose header declared a constant
+    initialiser (``constinit``, ``__thread``, a C header) may read it before its initialisation.
 
-    Fix: nothing, unless the header said so; there, keep the initialiser constant.
+    Fix: nothing, unless the header declared it so; in that case keep the initialiser constant.
     """
     spelling = symbol.subject.name.spelling
     if spelling.startswith(TLS_INITIALIZER) and _is_thread_local(made_for(spelling), context.old):
@@ -448,13 +448,13 @@ def _is_thread_local(symbol: str | None, side: SideFacts) -> bool:
 def var_value_changed_at_load_time(symbol: Removed[Symbol]) -> Iterator[Note]:
     """A thread-local variable is no longer initialised at run time.
 
-    Programs ask for the function that did it by a weak reference, and call it only if it is there.
+    Programs call the initialiser through a weak reference, only if it exists.
 
     Fix: nothing.
     """
     spelling = symbol.subject.name.spelling
     if spelling.startswith(TLS_INITIALIZER):
-        yield Note("the variable has its value from the beginning", demangle(spelling), None)
+        yield Note("the variable is initialised at load time", demangle(spelling), None)
 
 
 def special_member(function: Function) -> Name | None:
@@ -495,11 +495,11 @@ def _new_member_of(symbol: Added[Symbol], context: Context) -> Name | None:
 def value_abi_trait_changed_special_member(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
     """A class passed by value got a destructor, copy or move constructor in the library.
 
-    If the class had none before, not even an inline one, objects that were passed in registers are now passed by the
-    address of a copy: callers and the library disagree on where they are. Where the class holds objects of the standard
-    library, debug information does not tell whether it had one.
+    If the class had none before, not even an inline one, objects that were passed in registers are now passed by
+    address. Callers and the library then disagree. If the class contains standard library objects, debug information
+    does not show whether it had one.
 
-    Fix: keep these members defaulted in the class; nothing, where the class had them inline before.
+    Fix: keep these members defaulted in the class; nothing, if the class had them inline before.
     """
     owner = _new_member_of(symbol, context)
     if owner is not None and context.passed_with(owner):
@@ -557,12 +557,12 @@ PASSED = {"value": "as its members", "reference": "by the address of a copy"}
 def value_abi_trait_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
     """A type is passed by value differently, e.g. by the address of a copy.
 
-    Callers and the library disagree on where the object is. Either a class got or lost a non-trivial destructor, copy
-    or move constructor: its objects went into registers and are now passed by the address of a copy, or the reverse. Or
-    a field was added to a register that held only integers, or only floating-point numbers: objects of the same size go
-    into other registers. Or an array without a bound was added (``char data[]``): in C++ such objects go in memory.
+    Callers and the library disagree about the location of the object. A class may have gained or lost a non-trivial
+    destructor, copy or move constructor. Then its objects moved from registers to the address of a copy, or back. Or a
+    new field mixes integers and floating-point numbers in one register: objects of the same size use other registers.
+    Or a flexible array was added (``char data[]``): in C++ such objects are passed in memory.
 
-    Fix: keep these members as they were, defaulted in the class or not; pass the type by reference.
+    Fix: keep these members unchanged, defaulted in the class or not; pass the type by reference.
     """
     passing = _passing(record)
     if passing is not None and _is_passed_otherwise(record, context):
@@ -581,13 +581,13 @@ def value_abi_trait_changed(record: Changed[Record], context: Context) -> Iterat
     aliases=("trivially_copyable_lost",),
 )
 def value_abi_trait_changed_unused(record: Changed[Record], context: Context) -> Iterator[Note]:
-    """A class would be passed by value differently, but the library never passes it so.
+    """A class would be passed by value differently, but the library never passes it by value.
 
-    No exported function, callback or virtual method takes it by value, nor returns it where it fits into registers: a
-    larger result lies in memory that the caller gives. Built programs that pass it among
-    themselves disagree with those that are compiled again, and do not run a new destructor.
+    No exported function, callback or virtual method takes it by value, or returns it in registers: larger results are
+    in the caller's memory. Existing and recompiled code that exchange it by value disagree, and existing code does not
+    run a new destructor.
 
-    Fix: keep destructor, copy and move constructor as they were, defaulted in the class or not.
+    Fix: keep destructor, copy and move constructor unchanged, defaulted in the class or not.
     """
     passing = _passing(record)
     if passing is not None and not _is_passed_otherwise(record, context) and not _is_uncopied(record.old):

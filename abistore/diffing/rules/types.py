@@ -65,49 +65,49 @@ def _declared(definition: DefinitionKind) -> str:
 def type_added(type: Added[Record | Enum | Opaque]) -> Iterator[Note]:
     """The exports use a type that they did not use before.
 
-    Built programs do not know it.
+    Existing binaries do not know it.
 
     Fix: nothing.
     """
-    yield Note("the type is new", None, title(type.subject.name, type.new))
+    yield Note("the type was added", None, title(type.subject.name, type.new))
 
 
 @rule(Impact.COMPATIBLE, variant="unused", evidence="layout", element="types", action="removed")
 def type_removed_unused(type: Removed[Record | Enum | Opaque], context: Context) -> Iterator[Note]:
-    """No export uses a type any more.
+    """No export uses a type any longer.
 
-    Each function, variable and field that used it has a finding of its own, which tells what that means. Debug
-    information does not show whether headers still define the type; where headers show that they do not, that is told.
+    Each function, variable and field that used it is reported separately. Debug information does not show whether
+    headers still define the type; if headers show that they do not, that is reported.
 
     Fix: nothing beyond what those findings ask for.
     """
     if not _gone_from_headers(type.subject.name, context):
-        yield Note("no export uses the type any more", title(type.subject.name, type.old), None)
+        yield Note("no export uses the type any longer", title(type.subject.name, type.old), None)
 
 
 @rule(Impact.API_BREAK, evidence="source", element="types", action="removed")
 def type_removed(type: Removed[Record | Enum | Opaque], context: Context) -> Iterator[Note]:
     """A type is no longer declared in a public header.
 
-    Built programs know its layout and go on. Sources that name it stop compiling.
+    Existing binaries know its layout and keep working. Sources that name it stop compiling.
 
     Fix: keep the definition, or an alias for the type that replaces it.
     """
     if not is_only_private(type.subject.name, context.old):
-        yield Note("the headers do not declare the type", title(type.subject.name, type.old), None)
+        yield Note("the headers no longer declare the type", title(type.subject.name, type.old), None)
 
 
 @rule(Impact.RISK, variant="incomplete", evidence="source", element="types", action="removed")
 def type_removed_incomplete(type: Removed[Record | Enum | Opaque | Alias], context: Context) -> Iterator[Note]:
-    """A type without a definition that only private members of classes mention is no longer declared, or its name.
+    """An undefined type that only private members mention is no longer declared, or its name is not.
 
-    ``class Widget { class Private *d; };``: programs have no object of it, and cannot get at a pointer to one. What
-    became of the member is a finding of its own.
+    ``class Widget { class Private *d; };``: programs have no object of it, and cannot get a pointer to one. The change
+    of the member is reported separately.
 
     Fix: nothing.
     """
     if is_only_private(type.subject.name, context.old):
-        yield Note("the headers do not declare the type", title(type.subject.name, type.old), None)
+        yield Note("the headers no longer declare the type", title(type.subject.name, type.old), None)
 
 
 # --- hidden and shown ---------------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ def type_became_opaque(definition: Changed[DefinitionKind], context: Context) ->
     """The definition of a type that callers allocate was hidden.
 
     The type is only declared now. Programs have the old definition compiled in: the objects that they allocate may not
-    fit the library's.
+    match the library's.
 
     Fix: keep the definition in the header, and add a new opaque type with functions that allocate it.
     """
@@ -131,7 +131,7 @@ def type_became_opaque(definition: Changed[DefinitionKind], context: Context) ->
     if not _became_opaque(definition) or context.old.consumers.library_allocates(name):
         return
     if not _library_keeps(name, context):
-        yield Note("the definition is hidden", title(name, definition.old.shape), _declared(definition.new))
+        yield Note("the definition was hidden", title(name, definition.old.shape), _declared(definition.new))
 
 
 def _library_keeps(name: Name, context: Context) -> bool:
@@ -146,43 +146,44 @@ def _library_keeps(name: Name, context: Context) -> bool:
 def type_became_opaque_forward_declared(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
     """The headers no longer define a type that callers allocate and the library still uses.
 
-    Built programs have the old definition compiled in. Whether their objects still fit is told by debug information,
-    and is a finding of its own; or no export takes such objects. Sources that hold one or look inside stop compiling.
+    Existing binaries have the old definition compiled in. Debug information shows whether their objects still match,
+    which is reported separately; or no export takes such objects. Sources that hold one or access its members stop
+    compiling.
 
-    Fix: keep the definition in the header, or add functions that allocate the type and look inside.
+    Fix: keep the definition in the header, or add functions that allocate the type and access its members.
     """
     name = definition.subject.name
     if not _became_opaque(definition) or context.old.consumers.library_allocates(name):
         return
     if _library_keeps(name, context):
-        yield Note("the headers hide the definition", title(name, definition.old.shape), _declared(definition.new))
+        yield Note("the headers now hide the definition", title(name, definition.old.shape), _declared(definition.new))
 
 
 @rule(Impact.RISK, variant="handle", evidence="layout", element="types", action="changed")
 def type_became_opaque_handle(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
     """The definition of a type that the library allocates was hidden.
 
-    The type is only declared now. Programs that only pass pointers on go on working. Programs that look inside use the
-    old layout.
+    The type is only declared now. Programs that only pass pointers keep working. Programs that access its members use
+    the old layout.
 
-    Fix: offer functions for what programs look at, before you hide the definition.
+    Fix: offer accessor functions before you hide the definition.
     """
     name = definition.subject.name
     if _became_opaque(definition) and context.old.consumers.library_allocates(name):
-        yield Note("the definition is hidden", title(name, definition.old.shape), _declared(definition.new))
+        yield Note("the definition was hidden", title(name, definition.old.shape), _declared(definition.new))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed", aliases=("opaque_invariant_broken",))
 def type_definition_added(definition: Changed[DefinitionKind]) -> Iterator[Note]:
     """A type that was only declared has a definition now.
 
-    Built programs hold pointers, and know nothing of what is inside.
+    Existing binaries contain only pointers, and do not depend on the layout.
 
-    Fix: nothing; but from now on the layout is part of the interface if a public header holds it.
+    Fix: nothing; but from now on the layout is part of the interface if a public header contains it.
     """
     if isinstance(definition.old.shape, Opaque) and isinstance(definition.new.shape, Record | Enum):
         new = title(definition.new.name, definition.new.shape)
-        yield Note("the definition is visible", _declared(definition.old), new)
+        yield Note("the definition became visible", _declared(definition.old), new)
 
 
 def _definitions(old: DefinitionKind, new: DefinitionKind) -> tuple[str, str]:
@@ -196,22 +197,22 @@ def _definitions(old: DefinitionKind, new: DefinitionKind) -> tuple[str, str]:
 def tag_type_renamed(tag: Changed[TagName]) -> Iterator[Note]:
     """A type was renamed.
 
-    Built C programs know no type names. C++ programs have them in mangled names of functions, which have findings of
-    their own. Sources that name the type stop compiling, unless the header keeps the old name as a typedef or a macro.
+    Existing C binaries contain no type names. C++ has them in mangled names of functions, which are reported
+    separately. Sources that name the type stop compiling, unless the header keeps the old name as a typedef or a macro.
 
     Fix: keep the old name as a typedef.
     """
-    yield Note("the type has another name", title(tag.subject.name, tag.old.shape), title(tag.new.name, tag.new.shape))
+    yield Note("the type was renamed", title(tag.subject.name, tag.old.shape), title(tag.new.name, tag.new.shape))
 
 
 @rule(Impact.API_BREAK, variant="undeclared", evidence="layout", element="types", action="changed")
 def tag_type_renamed_undeclared(tag: Changed[TagName], context: Context) -> Iterator[Note]:
-    """A type got another name, and public headers do not declare the old one.
+    """A type was renamed, and public headers do not declare the old name.
 
-    Built programs go on as where a type is renamed. Sources that name the type stop compiling. In C a typedef of the
-    old name does not serve sources that write ``struct item``.
+    Existing binaries behave as with any renamed type. Sources that name the type stop compiling. In C, a typedef of the
+    old name does not help sources that write ``struct item``.
 
-    Fix: keep the old name: ``#define item piece`` serves all sources, and a typedef those in C++.
+    Fix: keep the old name: ``#define item piece`` helps all sources, and a typedef those in C++.
     """
     old, new = tag.subject.name, tag.new.name
     if _gone_from_headers(old, context) and not _is_kept(old, context):
@@ -250,25 +251,25 @@ def _redefinition(definition: Changed[DefinitionKind], context: Context) -> Same
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed", aliases=("handle_type_changed",))
 def type_definition_changed(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
-    """A type was replaced by one of another sort with a different representation.
+    """A type was replaced by another kind of type with a different representation.
 
-    A struct became an enumeration or an integer, for example. What programs pass and store under this name is not what
-    the library takes it for.
+    For example, a struct became an enumeration or an integer. The library misreads what programs pass and store under
+    this name.
 
     Fix: give the new type a new name.
     """
     found = _redefinition(definition, context)
     if found is not None and found > Sameness.REPRESENTATION:
-        yield Note("the name stands for something else", *_definitions(definition.old, definition.new))
+        yield Note("the name refers to something else", *_definitions(definition.old, definition.new))
 
 
 @rule(Impact.COMPATIBLE, variant="respelled", evidence="layout", element="types", action="changed")
 def type_definition_changed_respelled(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
-    """A type was replaced by one of another sort with the same representation.
+    """A type was replaced by another kind of type with the same representation.
 
-    A struct became a typedef of one with the same members, or an enumeration became an integer, or another library's
-    enumeration whose numbers its enumerators name as constants now. Built programs pass and store the same bits. C
-    takes no ``const`` object for a ``case``.
+    A struct became a typedef of one with the same members. Or an enumeration became an integer, or another library's
+    enumeration with the same values. Existing binaries pass and store the same bits. C does not accept a ``const``
+    object as a ``case``.
 
     Fix: nothing.
     """
@@ -279,11 +280,11 @@ def type_definition_changed_respelled(definition: Changed[DefinitionKind], conte
 
 @rule(Impact.API_BREAK, variant="inconvertible", evidence="layout", element="types", action="changed")
 def type_definition_changed_inconvertible(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
-    """A type was replaced by one of another sort with the same bits, which sources cannot use alike.
+    """A type was replaced by another kind of type with the same bits, but different use in sources.
 
-    Built programs pass and store the same bits. What sources assign does not convert, or they name members that the
-    type does not have: an integer became an enumeration, which C++ converts no integer to; ``struct { float red, green,
-    blue; }`` became a ``std::array<float, 3>``.
+    Existing binaries pass and store the same bits. In sources, assignments do not convert, or members do not exist. An
+    integer became an enumeration, which C++ does not convert it to; or ``struct { float red, green, blue; }`` became a
+    ``std::array<float, 3>``.
 
     Fix: give the new type a new name.
     """
@@ -308,12 +309,12 @@ def _brought_in(definition: Changed[DefinitionKind], context: Context) -> Name |
 def source_level_kind_changed_opaque(opaque: Changed[Opaque]) -> Iterator[Note]:
     """A type that is only declared has another keyword, e.g. ``union`` for ``struct``.
 
-    Built programs hold pointers, which are the same. C sources that name it with the old keyword stop compiling.
+    Existing binaries contain pointers, which are the same. C sources that name it with the old keyword stop compiling.
 
     Fix: keep the keyword.
     """
     if opaque.old.sort != opaque.new.sort:
-        yield Note("the keyword differs", opaque.old.sort, opaque.new.sort)
+        yield Note("the keyword changed", opaque.old.sort, opaque.new.sort)
 
 
 # --- the last resort ------------------------------------------------------------------------------------------------
@@ -321,18 +322,18 @@ def source_level_kind_changed_opaque(opaque: Changed[Opaque]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
 def declaration_changed(declared: Changed[Unexplained]) -> Iterator[Note]:
-    """A declaration changed in a way that no rule knows.
+    """A declaration changed in a way that no rule describes.
 
-    The two sides are not equal, and no kind of change tells what that means for programs.
+    The two sides are not equal, and no kind of change explains the effect on programs.
 
-    Fix: compare the two declarations, and tell abistore's authors what is missing.
+    Fix: compare the two declarations, and report the missing rule to abistore's authors.
     """
     name = declared.subject.name
     old, new = declared.old.shape, declared.new.shape
     before, after = declaration(name, old), declaration(name, new)
     if before == after:
         before, after = facts(old, new), facts(new, old)
-    yield Note("the declarations differ", before, after)
+    yield Note("the declarations changed", before, after)
 
 
 def facts(shape: AnyShape, other: AnyShape) -> str:
@@ -361,30 +362,30 @@ def _spelled(fact: object) -> str:
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
 def type_private_changed(type: Changed[PrivateType] | Changed[PrivateTail], context: Context) -> Iterator[Note]:
-    """A type defined in a private header or a source file changed, or its members that public headers do not show.
+    """An internal type changed: it is defined in a private header or source file, or public headers hide the members.
 
-    Programs do not look inside it: they get pointers to it, or give it room. Types that are met only in members whose
-    name forbids to use them, e.g. ``_internal``, count too; so do private nested classes to which programs hold
-    pointers at most, and that no code of the public headers uses. Of what the library allocates a header may show the
-    first members only (``#ifdef LIB_INTERNAL`` before the others). An inline function of a public header that looks
-    inside would have to know it, and so would another library of the same project.
+    Programs do not access its members: they only hold pointers to it, or provide memory. Types used only in members
+    marked as internal by name, e.g. ``_internal``, count too. So do private nested classes that programs hold only by
+    pointer, and that no public inline code uses. For types that the library allocates, a header may show only the first
+    members (``#ifdef LIB_INTERNAL`` before the others). Inline functions in public headers and other libraries of the
+    project may still access it.
 
-    Fix: nothing, if no public header lets programs look inside.
+    Fix: nothing, if no public header lets programs access its members.
     """
     yield from _redefined(_which(type.old), type, context)
 
 
 @rule(Impact.COMPATIBLE, variant="opaque", evidence="layout", element="types", action="changed")
 def type_private_changed_opaque(type: Changed[OpaqueType], context: Context) -> Iterator[Note]:
-    """A type changed that no public header defines.
+    """A type that no public header defines changed.
 
-    The old release's headers are known, and so is all that they include. They declare the type at most. None of them
-    has a definition, and no inline function, template or macro of theirs looks into it: programs hold pointers that the
-    library gave them. That the given headers are all public ones is taken for granted.
+    The old release's headers and everything that they include are known. They only declare the type. No inline
+    function, template or macro in them accesses its members: programs hold pointers that the library gave them. The
+    given headers are assumed to be all public headers.
 
     Fix: nothing.
     """
-    yield from _redefined("a definition changed that no public header has", type, context)
+    yield from _redefined("a definition outside the public headers changed", type, context)
 
 
 def _which(type: PrivateType | PrivateTail) -> str:
@@ -395,14 +396,13 @@ def _which(type: PrivateType | PrivateTail) -> str:
 
 @rule(Impact.RISK, variant="private", evidence="layout", element="types", action="changed")
 def type_field_type_changed_private(type: Changed[PrivateData]) -> Iterator[Note]:
-    """Private members of a class changed places, types or widths, within the same bytes.
+    """Private members of a class changed offsets, types or widths within the same bytes.
 
-    Programs have objects of the same size, and cannot name these members. The class has no friends, and no inline
-    function of the public headers uses them. They are numbers or pointers, which programs copy as before; or the
-    library exports all that makes, copies, assigns and destroys an object, as where a pointer to a hidden class became
-    a ``std::unique_ptr``.
+    The size is the same, and programs cannot name these members. The class has no friends, and no inline function in
+    the public headers uses them. They are numbers or pointers, which programs copy as before. Or the library exports
+    everything that creates, copies, assigns and destroys an object, e.g. after a pointer became a ``std::unique_ptr``.
 
-    Fix: nothing; programs that read the bytes of an object by themselves have to be told.
+    Fix: nothing; inform programs that read the raw bytes of an object.
     """
     old, new = type.old.shape, type.new.shape
     yield Note("private members changed", _members(old, new), _members(new, old))
@@ -412,13 +412,12 @@ def type_field_type_changed_private(type: Changed[PrivateData]) -> Iterator[Note
 def type_private_changed_dependency(type: Changed[DependencyType], context: Context) -> Iterator[Note]:
     """A type of another library changed, which this one was built with.
 
-    The linker finds members of the class in a library that this one needs; or another class of the same header or
-    folder (other than ``include``) is such a one, and no export stands there. Where no needed library could have them,
-    programs bring the members in both releases, and the header is none that was given. Exported functions take or
-    return pointers to it, and no class of this library that programs see embeds it or derives from it. Whether programs
-    break is decided by the library that defines the type.
+    A needed library exports members of the class, or of another class in the same header or folder (other than
+    ``include``). If no needed library could have them, programs define the members in both releases, in a header that
+    was not given. Exported functions take or return pointers to it. No class of this library that programs see embeds
+    it or derives from it. Whether programs break depends on the library that defines the type.
 
-    Fix: compare the releases of the library that defines it, and name the ones that this release works with.
+    Fix: compare the releases of that library, and document which ones this release works with.
     """
     yield from _redefined("a type of another library changed", type, context)
 
@@ -428,8 +427,8 @@ def type_private_changed_unreached(type: Changed[UnreachedType], context: Contex
     """A public class that no export uses changed.
 
     No exported function takes or returns it or a base of it, not even as ``void *``. Programs have all its code
-    compiled in, and the library never meets their objects. Two modules of one program that were built against different
-    releases may hand such objects to each other, and disagree.
+    compiled in, and the library never gets their objects. Two modules of one program that were built against different
+    releases may exchange such objects, and disagree.
 
     Fix: nothing, if such objects do not leave the module that makes them.
     """

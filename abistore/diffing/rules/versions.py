@@ -40,7 +40,7 @@ def _living(node: VersionDefinition, context: Context) -> bool:
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="removed")
 def symbol_version_defined_removed(node: Removed[VersionDefinition], context: Context) -> Iterator[Note]:
-    """A version node was removed, and its symbols live on in another.
+    """A version node was removed, and its symbols moved to another one.
 
     Every program that was linked against the node requires it by name, and the loader refuses to start the program:
     "version not found".
@@ -66,25 +66,25 @@ def symbol_version_node_removed(node: Removed[VersionDefinition], context: Conte
         return
     if _left(context) and node.old.symbols and not _living(node.old, context):
         affected = exports_called(node.old.symbols, context)
-        yield Note("the version node and its symbols are gone", node.old.version, affected=affected)
+        yield Note("the version node and its symbols were removed", node.old.version, affected=affected)
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
 def symbol_version_defined_added(
     version: Added[VersionDefinition | SymbolVersion] | Changed[Library], context: Context
 ) -> Iterator[Note]:
-    """A version node, or a further version of an existing export, was added.
+    """A version node, or another version of an existing export, was added.
 
-    Built programs keep the version that they were linked with; those built without versions bind to the default ones.
-    Programs linked against new symbols need at least this release.
+    Existing binaries keep the version that they were linked with; those built without versions bind to the default
+    ones. Relinked programsst new symbols need at least this release.
 
     Fix: nothing.
     """
     match version.new:
         case VersionDefinition() as node if _defines(context.old.library):
-            yield Note("the version node is new", None, node.version)
+            yield Note("the version node was added", None, node.version)
         case SymbolVersion(version=str() as further):
-            yield Note("the symbol has a further version", None, further)
+            yield Note("the symbol got another version", None, further)
         case Library() as library if not _defines(context.old.library) and _defines(library):
             yield Note("the library has version nodes now", None, ", ".join(library.on_elf.version_definitions))
 
@@ -103,7 +103,7 @@ def version_script_missing_nodes(library: Changed[Library]) -> Iterator[Note]:
     """The library no longer defines any symbol version.
 
     The loader binds programs to its symbols by name only, and warns at each start: "no version information available".
-    So it does where the library needs versions of others; else `version_script_missing.table` tells what happens.
+    If the library needs versions of other libraries, the same applies; else see ``version_script_missing.table``.
 
     Fix: link with the version script again.
     """
@@ -114,10 +114,10 @@ def version_script_missing_nodes(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.BREAKING, variant="table", evidence="symbol", element="library", action="removed")
 def version_script_missing_table(library: Changed[Library], context: Context) -> Iterator[Note]:
-    """The library has no table of symbol versions any more, neither of its own nor of those that it needs.
+    """The library no longer has a table of symbol versions, neither its own nor of its dependencies.
 
-    A program that asks for a version of one of its symbols is killed when it is bound: glibc takes it as a fault that
-    a library of this name has no table (``check_match: Assertion ... failed``).
+    A program that needs a version of one of its symbols is killed when it is bound. glibc treats the missing table as
+    an error (``check_match: Assertion ... failed``).
 
     Fix: link with the version script again.
     """
@@ -128,21 +128,21 @@ def version_script_missing_table(library: Changed[Library], context: Context) ->
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
 def version_script_missing(surface: Changed[ExportCounts], context: Context) -> Iterator[Note]:
-    """All exports of a library with version nodes are unversioned now.
+    """All exports of a library with version nodes lost their versions.
 
-    New links against it record no version, so that later releases cannot keep an old behaviour for them.
+    New links record no version, so later releases cannot keep old behaviour for them.
 
     Fix: name the symbols in the version script, and hide the others with ``local: *;``.
     """
     if surface.old.versioned and not surface.new.versioned and surface.new.exports and _left(context):
-        yield Note("no export is versioned", str(surface.old.versioned), "0")
+        yield Note("exports are no longer versioned", str(surface.old.versioned), "0")
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed", effect="other")
 def symbol_moved_version_node(version: Changed[SymbolVersion]) -> Iterator[Note]:
     """An export moved to another version node.
 
-    Built programs ask for the symbol in its old node, e.g. ``open@FOO_1``. It is not there any more, and the loader
+    Existing binaries need the symbol in its old node, e.g. ``open@FOO_1``. It no longer exists there, and the loader
     does not look elsewhere.
 
     Fix: keep the old version as an alias: ``.symver implementation, name@OLD_NODE``.
@@ -156,13 +156,13 @@ def symbol_moved_version_node(version: Changed[SymbolVersion]) -> Iterator[Note]
 def unversioned_exported_symbol(version: Changed[SymbolVersion], context: Context) -> Iterator[Note]:
     """An export lost its version, in a library that has version nodes.
 
-    The loader lets an unversioned symbol stand for any version that a built program asks for. New links record none, so
-    that later releases cannot keep an old behaviour for them.
+    The loader accepts an unversioned symbol for any version that an existing binary needs. New links record no version,
+    so later releases cannot keep old behaviour for them.
 
     Fix: name the symbol in the version script.
     """
     if version.old.version is not None and version.new.version is None and _left(context):
-        yield Note("the symbol has no version any more", version.old.version)
+        yield Note("the symbol no longer has a version", version.old.version)
 
 
 def _none_stands_for(symbols: Iterable[Symbol]) -> bool:
@@ -172,28 +172,28 @@ def _none_stands_for(symbols: Iterable[Symbol]) -> bool:
 
 @rule(Impact.BREAKING, variant="of_export", evidence="symbol", element="library", action="removed")
 def symbol_version_defined_removed_of_export(version: Removed[SymbolVersion], context: Context) -> Iterator[Note]:
-    """One of several versions of an export was removed, or programs that ask for none find no version any more.
+    """One of several versions of an export was removed, or unversioned programs no longer find one.
 
-    Programs that were linked when it was the default ask for just this version, which is gone. Those of a release
-    without versions get the default, or that of the first node, and there is neither.
+    Programs that were linked when it was the default need exactly this version, which was removed. Programs linked with
+    an unversioned release get the default, or the version of the first node; neither exists.
 
     Fix: keep old versions for the life of the SONAME.
     """
     found = symbols_of(context.new.variants("symbol", version.subject.name))
     if version.old.version is None:
-        yield Note("programs that ask for no version find none", "no version")
+        yield Note("unversioned programs find no version", "no version")
     elif (_left(context) or _none_stands_for(found)) and not is_private_node(version.old.version):
-        yield Note("the version of the symbol is gone", version.old.version)
+        yield Note("the version of the symbol was removed", version.old.version)
 
 
 @rule(Impact.RISK, variant="private", evidence="symbol", element="library", action="changed")
 def symbol_version_node_removed_private(
     version: Removed[SymbolVersion | VersionDefinition] | Changed[SymbolVersion | NodeMove], context: Context
 ) -> Iterator[Note]:
-    """A version node that is called private or internal changed: it went, or symbols left it.
+    """A version node named private or internal was removed, or lost symbols.
 
-    ``GLIBC_PRIVATE`` or ``Qt_5_PRIVATE_API`` hold what other libraries of the same project need. Those that are built
-    for the old node do not load with this release. Programs that keep to the public interface never ask for it.
+    ``GLIBC_PRIVATE`` or ``Qt_5_PRIVATE_API`` contain symbols for other libraries of the same project. Libraries built
+    for the old node do not load with this release. Programs that use only the public interface never need it.
 
     Fix: release the libraries of the project together.
     """
@@ -218,10 +218,10 @@ def _node(version: SymbolVersion | VersionDefinition | NodeMove) -> tuple[str | 
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
 def symbol_version_code_changed(version: Changed[VersionCode]) -> Iterator[Note]:
-    """An old version of a symbol has no code or data of its own any more.
+    """An old version of a symbol no longer has code or data of its own.
 
-    It was kept for programs that were linked with it. They get what stands behind another version now, which was made
-    to behave in another way.
+    It was kept for programs that were linked with it. They now get another version's implementation, which behaves
+    differently.
 
     Fix: keep the old implementation: ``.symver implementation, name@OLD_NODE``.
     """
@@ -230,12 +230,12 @@ def symbol_version_code_changed(version: Changed[VersionCode]) -> Iterator[Note]
 
 @rule(Impact.API_BREAK, variant="redeclared", evidence="symbol", element="library", action="changed")
 def symbol_version_alias_changed_redeclared(version: Changed[DefaultVersion], context: Context) -> Iterator[Note]:
-    """Another version of an export became the default, and it is declared in another way.
+    """Another version of an export became the default, with another declaration.
 
-    Built programs keep the old version, which is still there. Sources that are built again get the new one, with other
-    parameters or other types, and may not compile, or have to be changed.
+    Existing binaries keep the old version, which is still there. Recompiled sources use the new one, with other
+    parameters or types, and may need changes.
 
-    Fix: nothing for built programs; say in the release notes what callers have to change.
+    Fix: nothing for existing binaries; document the required changes in the release notes.
     """
     name = version.subject.name
     if declared_differently(context.old, context.new, name) and version.new.version is not None:
@@ -247,8 +247,8 @@ def symbol_version_alias_changed_redeclared(version: Changed[DefaultVersion], co
 def symbol_version_alias_changed(version: Changed[DefaultVersion], context: Context) -> Iterator[Note]:
     """Another version of an export became the default.
 
-    Built programs keep the old version, which is still there. A program that is linked again gets the new one, and one
-    process may use both.
+    Existing binaries keep the old version, which is still there. A relinked program gets the new one, and one process
+    may use both.
 
     Fix: make sure that both versions can work on the same data.
     """
@@ -259,12 +259,12 @@ def symbol_version_alias_changed(version: Changed[DefaultVersion], context: Cont
 
 @rule(Impact.API_BREAK, variant="removed", evidence="symbol", element="library", action="changed")
 def symbol_version_alias_changed_removed(version: Changed[DefaultVersion]) -> Iterator[Note]:
-    """No version of an export is the default any more.
+    """An export no longer has a default version.
 
-    Built programs keep the version that they were linked with. New programs cannot be linked to the export: the linker
-    looks for a default version.
+    Existing binaries keep the version that they were linked with. New programs cannot be linked to the export: the
+    linker looks for a default version.
 
-    Fix: make one version the default (``.symver implementation, name@@NODE``), unless nobody is to use it any more.
+    Fix: make one version the default (``.symver implementation, name@@NODE``), unless new programs must not use it.
     """
     if version.old.version is not None and version.new.version is None:
         yield Note("a new link finds no version", version.old.version, None)
@@ -272,9 +272,9 @@ def symbol_version_alias_changed_removed(version: Changed[DefaultVersion]) -> It
 
 @rule(Impact.COMPATIBLE, variant="added", evidence="symbol", element="library", action="changed")
 def symbol_version_alias_changed_added(version: Changed[DefaultVersion]) -> Iterator[Note]:
-    """A version of an export became the default, where none was.
+    """A version of an export became the default; before, it had none.
 
-    Built programs keep the version that they were linked with. New programs can be linked to the export again.
+    Existing binaries keep the version that they were linked with. New programs can be linked to the export again.
 
     Fix: nothing.
     """
@@ -303,9 +303,9 @@ def _spelled(requirement: VersionRequirement) -> str:
 def runtime_floor_raised(requirement: Added[VersionRequirement] | Changed[Library]) -> Iterator[Note]:
     """The library needs a newer C or C++ runtime, e.g. ``GLIBC_2.34``, or a newer version of macOS or Windows.
 
-    On systems with an older one the loader refuses the library, and with it every program that uses it.
+    Older systems refuse to load the library, and every program that uses it.
 
-    Fix: build on the oldest system that is to be supported, or link for it (``/SUBSYSTEM:CONSOLE,6.01``).
+    Fix: build on the oldest supported system.
     """
     if isinstance(requirement.new, Library):
         from abistore.diffing.rules.platforms import raised_system
@@ -320,9 +320,9 @@ def runtime_floor_raised(requirement: Added[VersionRequirement] | Changed[Librar
 def symbol_version_required_added(requirement: Added[VersionRequirement]) -> Iterator[Note]:
     """The library needs a newer version of another library.
 
-    Where only an older one is installed, the loader refuses the library, and with it every program that uses it.
+    Where only an older one is installed, the loader refuses to load the library, and every program that uses it.
 
-    Fix: raise the dependency's minimum version in the package, or build against the oldest that is supported.
+    Fix: raise the dependency's minimum version in the package, or build against the oldest supported version.
     """
     if requirement.new.raises_floor and _family(requirement.new) not in RUNTIME_FAMILIES:
         yield Note("a newer version of a dependency is needed", None, _spelled(requirement.new))
@@ -330,14 +330,14 @@ def symbol_version_required_added(requirement: Added[VersionRequirement]) -> Ite
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
 def symbol_version_required_added_compat(requirement: Added[VersionRequirement]) -> Iterator[Note]:
-    """The library needs another symbol version of a library, which older systems have, too.
+    """The library needs another symbol version, which older systems have, too.
 
-    Wherever the old release loaded, the tag is there too. That a library is needed at all is a finding of its own.
+    Wherever the old release loaded, this version exists too. A new dependency is reported separately.
 
     Fix: nothing.
     """
     if not requirement.new.raises_floor:
-        yield Note("a further version of a dependency is needed", None, _spelled(requirement.new))
+        yield Note("another version of a dependency is needed", None, _spelled(requirement.new))
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")

@@ -72,21 +72,21 @@ def _arrival(method: Added[VirtualMethod], context: Context) -> str:
 def func_virtual_added(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
     """A member function became virtual.
 
-    The vtable has one more slot, and a class without a vtable gets one, with a pointer in each object. Derived classes
-    in built programs have vtables without the slot that the library calls. Programs that call the function directly
-    miss what overrides it.
+    The vtable has one more slot. A class without a vtable gets one, with a pointer in each object. Derived classes in
+    existing binaries have vtables without the slot that the library calls. Programs that call the function directly
+    bypass its overrides.
 
     Fix: keep the function as it is, and add a virtual one to a new class.
     """
     if _arrival(method, context) == "became virtual":
-        yield Note("the function is virtual", plainly(method.new), spelled(method.new))
+        yield Note("the function became virtual", plainly(method.new), spelled(method.new))
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="added")
 def func_pure_virtual_added(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
     """A pure virtual function was added to a class.
 
-    Derived classes in built programs do not implement it: the library calls what is not in their vtables. Sources of
+    Derived classes in existing binaries do not implement it: the library calls what is not in their vtables. Sources of
     such classes stop compiling where they create objects.
 
     Fix: give it an implementation and put it into a new interface that derives from this one.
@@ -106,7 +106,7 @@ def func_pure_virtual_added(method: Added[VirtualMethod], context: Context) -> I
 def virtual_method_added_inner(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
     """A virtual function was inserted before others.
 
-    The slots behind it moved: built programs that call those functions call the wrong ones.
+    The following slots moved: existing binaries that call those functions call the wrong ones.
 
     Fix: declare new virtual functions last, or in a new class.
     """
@@ -125,10 +125,10 @@ def virtual_method_added_inner(method: Added[VirtualMethod], context: Context) -
 def virtual_method_added_trailing(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
     """A virtual function was appended to a class that programs may derive from.
 
-    Calls of the old functions still work. In built programs, the vtables of derived classes end before the new slot, or
-    have one of their own functions there, and the library calls it.
+    Calls of the old functions still work. In existing binaries, the vtables of derived classes end before the new slot,
+    or have a function of their own there. The library calls it.
 
-    Fix: put the function into a new class that derives from this one, or use a reserved slot.
+    Fix: put the function into a new derived class, or use a reserved slot.
     """
     if _arrival(method, context) == "appended":
         yield Note("a virtual function was appended", None, spelled(method.new))
@@ -150,10 +150,10 @@ def virtual_method_added_closed(method: Added[VirtualMethod], context: Context) 
 def virtual_method_added_override(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
     """A class overrides a virtual function that it inherited before.
 
-    The vtable has the same slots. Programs that call the base's function directly, as they do on objects whose class
-    they know, go on using the inherited one. So do their classes that derive from this one.
+    The vtable has the same slots. Programs that call the base's function directly, as on objects of known class, keep
+    using the inherited one. Their derived classes do the same.
 
-    Fix: nothing, where calling the base's function is still right.
+    Fix: nothing, if calling the base's function is still right.
     """
     if _arrival(method, context) == "override":
         yield Note("an inherited function is overridden", None, spelled(method.new))
@@ -175,25 +175,25 @@ def _departure(method: Removed[VirtualMethod], context: Context) -> str:
 def func_virtual_removed(method: Removed[VirtualMethod], context: Context) -> Iterator[Note]:
     """A member function is no longer virtual.
 
-    Its slot is gone and those behind it moved: programs call the wrong functions or run past the vtable. The library no
-    longer calls what programs override.
+    Its slot was removed and the following slots moved: programs call the wrong functions or run past the vtable. The
+    library no longer calls overrides in programs.
 
     Fix: keep it virtual.
     """
     if _departure(method, context) == "became plain":
-        yield Note("the function is not virtual any more", spelled(method.old), plainly(method.old))
+        yield Note("the function is no longer virtual", spelled(method.old), plainly(method.old))
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="removed")
 def virtual_method_removed(method: Removed[VirtualMethod], context: Context) -> Iterator[Note]:
     """A virtual function was removed.
 
-    Its slot is gone and those behind it moved: programs call the wrong functions or run past the vtable.
+    Its slot was removed and the following slots moved: programs call the wrong functions or run past the vtable.
 
-    Fix: keep the function, with a body that does nothing if need be.
+    Fix: keep the function, if need be with an empty body.
     """
     if _departure(method, context) == "gone":
-        yield Note("the virtual function is gone", spelled(method.old), None)
+        yield Note("the virtual function was removed", spelled(method.old), None)
 
 
 @rule(Impact.RISK, variant="override", evidence="layout", element="functions", action="removed")
@@ -201,9 +201,9 @@ def virtual_method_removed_override(method: Removed[VirtualMethod], context: Con
     """A class inherits a virtual function that it overrode before.
 
     The vtable has the same slots. Programs that call the class's own function directly need its symbol, which may be
-    gone, and skip what the base does.
+    missing, and bypass the base's function.
 
-    Fix: keep the override, with a call of the base's function for a body.
+    Fix: keep the override, and let it call the base's function.
     """
     if _departure(method, context) == "override":
         yield Note("only a base declares the function", spelled(method.old), None)
@@ -216,7 +216,7 @@ def virtual_method_removed_override(method: Removed[VirtualMethod], context: Con
 def type_vtable_changed(method: Changed[VirtualMethod]) -> Iterator[Note]:
     """A virtual function moved to another slot of the vtable.
 
-    Programs call what stands in the old slot, and put their overrides there.
+    Programs call the function that is now in the old slot, and put their overrides there.
 
     Fix: keep the order of virtual functions, and add new ones last.
     """
@@ -229,13 +229,13 @@ def type_vtable_changed(method: Changed[VirtualMethod]) -> Iterator[Note]:
 def func_virtual_became_pure(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
     """A virtual function became pure.
 
-    It has no implementation any more. A call ends the program on objects of the class, or of a class that does not
+    It no longer has an implementation. A call ends the program on objects of the class, or of a class that does not
     override the function.
 
     Fix: keep the implementation.
     """
     if method.new.pure and not method.old.pure and context.old.tables.records_pure:
-        yield Note("the function is pure virtual", spelled(method.old), spelled(method.new))
+        yield Note("the function became pure virtual", spelled(method.old), spelled(method.new))
 
 
 @rule(Impact.COMPATIBLE, variant="implemented", evidence="layout", element="functions", action="changed")
@@ -247,7 +247,7 @@ def virtual_method_changed_implemented(method: Changed[VirtualMethod], context: 
     Fix: nothing.
     """
     if method.old.pure and not method.new.pure and context.new.tables.records_pure:
-        yield Note("the function has an implementation", spelled(method.old), spelled(method.new))
+        yield Note("the function got an implementation", spelled(method.old), spelled(method.new))
 
 
 def _sameness(old: VirtualMethod, new: VirtualMethod, context: Context) -> Sameness:
@@ -273,11 +273,11 @@ def virtual_method_changed(method: Changed[VirtualMethod], context: Context) -> 
 
     Programs call the slot with the old arguments, and their overrides are called with the new ones.
 
-    Fix: keep the function, and add one with another name behind the others or in a new class.
+    Fix: keep the function, and add one with another name at the end or in a new class.
     """
     old, new = method.old, method.new
     if _speaks_for_itself(method, context) and _sameness(old, new, context) >= Sameness.REINTERPRETED:
-        yield Note("the function in the slot is called differently", spelled(old), spelled(new))
+        yield Note("the types of the function in the slot changed", spelled(old), spelled(new))
 
 
 @rule(Impact.COMPATIBLE, variant="respelled", evidence="layout", element="functions", action="changed")
@@ -298,12 +298,12 @@ def virtual_method_changed_respelled(method: Changed[VirtualMethod], context: Co
 
 @rule(Impact.API_BREAK, variant="inconvertible", evidence="layout", element="functions", action="changed")
 def virtual_method_changed_inconvertible(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
-    """The types of a virtual function changed to others of the same bits, so that it is overridden differently.
+    """The types of a virtual function changed to others with the same bits, so overrides must change.
 
-    Calls through the slot work as before. A function overrides only one of the same types: that of a source that is
-    compiled again does not override it any more, or does not compile where it says ``override``.
+    Calls through the slot work as before. An override must have the same types. The function of a recompiled source no
+    longer overrides it, or does not compile where it says ``override``.
 
-    Fix: keep the types, and add a function with another name behind the others.
+    Fix: keep the types, and add a function with another name at the end.
     """
     same = _sameness(method.old, method.new, context)
     other = Sameness.SPELLING < same < Sameness.REINTERPRETED
@@ -318,27 +318,27 @@ def _texts(method: Changed[VirtualMethod]) -> tuple[str, str]:
 
 @rule(Impact.BREAKING, variant="slot", evidence="layout", element="functions", action="changed")
 def virtual_method_changed_slot(method: Changed[VirtualMethod]) -> Iterator[Note]:
-    """The slot of a virtual function was given to another one.
+    """The slot of a virtual function was given to another function.
 
-    Programs that call the old function call the new one instead, and the library calls their overrides of the old one
-    for it.
+    Programs that call the old function call the new one, and the library calls their overrides of the old one instead
+    of the new one.
 
     Fix: keep the function in its slot, and add the new one last or in a new class.
     """
     if _other_method(method) and not matches("reserved_slot", method.old.display):
-        yield Note("another function has the slot", spelled(method.old), spelled(method.new))
+        yield Note("another function is in the slot", spelled(method.old), spelled(method.new))
 
 
 @rule(Impact.COMPATIBLE, variant="reserved", evidence="layout", element="functions", action="changed")
 def virtual_method_changed_reserved(method: Changed[VirtualMethod]) -> Iterator[Note]:
-    """A reserved slot of a vtable was put to use.
+    """A reserved vtable slot is now used.
 
     Nobody calls or overrides a placeholder, e.g. ``virtual void reserved1()``. All other slots stay.
 
     Fix: nothing.
     """
     if _other_method(method) and matches("reserved_slot", method.old.display):
-        yield Note("a reserved slot is used", spelled(method.old), spelled(method.new))
+        yield Note("a reserved slot is now used", spelled(method.old), spelled(method.new))
 
 
 def _other_method(method: Changed[VirtualMethod]) -> bool:
@@ -349,21 +349,21 @@ def _other_method(method: Changed[VirtualMethod]) -> bool:
 def method_access_changed_virtual_narrowed(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
     """The access to a virtual function without a symbol was narrowed, e.g. to private.
 
-    Built programs go on calling its slot. Sources that call it stop compiling.
+    Existing binaries keep calling its slot. Sources that call it stop compiling.
 
-    Fix: deprecate it before you make it private.
+    Fix: deprecate it before making it private.
     """
     if WIDTH[method.new.access] < WIDTH[method.old.access] and not is_described(method.new, context):
-        yield Note("the access is narrower", method.old.access, method.new.access)
+        yield Note("the access was narrowed", method.old.access, method.new.access)
 
 
 @rule(Impact.COMPATIBLE, variant="virtual_widened", evidence="layout", element="functions", action="changed")
 def method_access_changed_virtual_widened(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
     """The access to a virtual function without a symbol was widened, e.g. to public.
 
-    Built consumers and sources work as before.
+    Existing binaries and sources work as before.
 
     Fix: nothing.
     """
     if WIDTH[method.new.access] > WIDTH[method.old.access] and not is_described(method.new, context):
-        yield Note("the access is wider", method.old.access, method.new.access)
+        yield Note("the access was widened", method.old.access, method.new.access)
