@@ -35,8 +35,8 @@ LibraryName: TypeAlias = Annotated[str, Described(complete="library", agents="As
 Headers: TypeAlias = Annotated[
     tuple[Path, ...],
     Described(
-        "A public header of the library, or the folder of all of them. May be repeated. Of a package with several "
-        "libraries, LIBRARY says whose it is.",
+        "A public header of the library, or the folder that contains them. May be repeated. In a package with "
+        "several libraries, LIBRARY selects one.",
         metavar="[LIBRARY=]FILE|FOLDER",
         agents="Files or folders",
         main=True,
@@ -45,23 +45,23 @@ Headers: TypeAlias = Annotated[
 IncludeFolders: TypeAlias = Annotated[
     tuple[Path, ...],
     Described(
-        "A folder with what the headers include. May be repeated.",
+        "An include folder for the headers. May be repeated.",
         metavar="FOLDER",
-        agents="Of what they include",
+        agents="Their include folders",
         main=True,
     ),
 ]
 Language: TypeAlias = Annotated[
     Literal["c", "c++"] | None,
-    Described("The language of the headers; by default told from them.", agents="Of the headers"),
+    Described("The language of the headers; by default detected.", agents="Language of the headers"),
 ]
 Only: TypeAlias = Annotated[
     tuple[str, ...],
     Described(
-        "Of a package or folder, read the libraries that this fits: a name, file name or path, such as libfoo or "
+        "In a package or folder, read only the libraries that match this name, file name or path, e.g. libfoo or "
         "'libfoo*'. May be repeated.",
         metavar="PATTERN",
-        agents="Of several: library or target",
+        agents="Library or target, of several",
     ),
 ]
 OptionalLibrary: TypeAlias = Annotated[str | None, Described(complete="library")]
@@ -71,16 +71,16 @@ NamedLibrary: TypeAlias = Annotated[
     str | None, Described("The library's name; by default its SONAME's stem.", complete="library")
 ]
 SearchedLibrary: TypeAlias = Annotated[
-    str | None, Described("Search this library only, instead of all.", complete="library")
+    str | None, Described("Search only this library instead of all.", complete="library")
 ]
 FindingLibrary: TypeAlias = Annotated[
-    str | None, Described("The library, if several have such a finding.", complete="library")
+    str | None, Described("The library, if several have this finding.", complete="library")
 ]
 FindingIdentity: TypeAlias = Annotated[str, Described(complete="finding")]
 FindingIdentities: TypeAlias = Annotated[tuple[str, ...], Described(complete="finding", metavar="FINDING...")]
 
-Actor: TypeAlias = Annotated[str, Described("Who does it, for the audit; by default the user's name.")]
-Reason: TypeAlias = Annotated[str, Described("Why, for the audit.")]
+Actor: TypeAlias = Annotated[str, Described("The person responsible, for the audit; by default the user's name.")]
+Reason: TypeAlias = Annotated[str, Described("The reason, for the audit.")]
 Channel: TypeAlias = Annotated[
     str, Described("The baseline channel that releases are judged against.", complete="channel")
 ]
@@ -88,7 +88,7 @@ Output: TypeAlias = Annotated[
     Path | None,
     Described("Write to this file instead of standard output.", ("-o", "--output"), complete="file"),
 ]
-DryRun: TypeAlias = Annotated[bool, Described("Say what would change, and write nothing.")]
+DryRun: TypeAlias = Annotated[bool, Described("Show what would change, and write nothing.")]
 
 FailOn: TypeAlias = Annotated[
     Literal["breaking", "api_break", "risk", "never"],
@@ -107,37 +107,36 @@ Policy: TypeAlias = Annotated[
 ]
 AllowWord: TypeAlias = Literal["scheme", "breaking-on-soname-bump", "package", "major", "never"]
 ALLOW = Described(
-    "Which releases may break and pass: `scheme` what the line promises (a bumped SONAME; a major label too where "
-    "semver is declared), `breaking-on-soname-bump` the SONAME alone, `package` the SONAME together with the "
-    "package's name, `major` the label alone, `never` none.",
+    "Which releases may break: `scheme` those that the line's versioning allows (a SONAME bump, with declared "
+    "semver also a major version), `breaking-on-soname-bump` a SONAME bump, `package` a bump of SONAME and "
+    "package name, `major` a major version, `never` none.",
     agents="Or breaking-on-soname-bump, package, major, never",
 )
 Allow: TypeAlias = Annotated[AllowWord, ALLOW]
 Require: TypeAlias = Annotated[
     str | None,
     Described(
-        "Evidence that both sides must have in full, else exit with 72: some of symbol,layout,source. `old` requires "
-        "no less than the old side has, `none` nothing.",
+        "Evidence that both sides must have completely, else exit with 72: some of symbol,layout,source. `old` "
+        "requires the evidence of the old side, `none` nothing.",
         metavar="FACETS",
     ),
 ]
 ConsumersToo: TypeAlias = Annotated[
-    bool, Described("Name the stored programs that each break hurts (`abistore consumers add`).")
+    bool, Described("List the stored programs that each break affects (`abistore consumers add`).")
 ]
 ShowOnly: TypeAlias = Annotated[
     str | None,
     Described(
-        "Show these changes only, e.g. breaking,risk,functions,removed: any of the impacts given, of the elements "
-        "(functions, variables, types, enums, library) and of the actions (added, removed, changed). "
-        "The verdict stays.",
+        "Show only these changes, e.g. breaking,risk,functions,removed: impacts, elements (functions, variables, "
+        "types, enums, library) and actions (added, removed, changed). The verdict does not change.",
         metavar="TOKENS",
     ),
 ]
 VersionSource: TypeAlias = Annotated[
     Literal["filename", "folder", "soname"] | None,
     Described(
-        "Take each version from the file's name (libz.so.1.3.1), its folder's (1.3.1/lib/libz.so) or the SONAME; "
-        "files whose paths give their versions are taken oldest first.",
+        "Take each version from the file name (libz.so.1.3.1), the folder (1.3.1/lib/libz.so) or the SONAME. "
+        "Files with versions in their paths are ingested oldest first.",
     ),
 ]
 

@@ -98,14 +98,14 @@ class PatchError(InputError):
     """A patch of headers cannot be read, or does not apply to the headers that were given."""
 
     code = "patch"
-    usual_hint = "make it with `git diff` or `diff -u` against the headers that --header names"
+    usual_hint = "create it with `git diff` or `diff -u` against the headers in --header"
 
 
 class PathDenied(InputError):
     """A file is not below the folders that may be read. Nothing is told of it, nor whether it exists."""
 
     code = "path-denied"
-    usual_hint = "name a stored release, or have the server started with --read-root"
+    usual_hint = "name a stored release, or start the server with --read-root"
 
 
 class ExtractError(InputError):
@@ -119,7 +119,7 @@ class HeaderError(ExtractError):
     """Public headers cannot be found or parsed, or they declare nothing. ``lacks`` are the files that they miss."""
 
     code = "headers"
-    usual_hint = "name the installed headers with --header, and what they include with --include-dir"
+    usual_hint = "pass the installed headers with --header, and their include folders with --include-dir"
 
     def __init__(self, message: str, hint: str = "", lacks: tuple[str, ...] = ()) -> None:
         super().__init__(message, hint)
@@ -130,7 +130,7 @@ class LimitExceeded(ExtractError):
     """Reading, judging, storing or showing something would take more than its limit of time, memory or size."""
 
     code = "limit"
-    usual_hint = "a damaged or hostile file is likely; a real library that needs more is worth a report"
+    usual_hint = "the file is probably damaged or hostile; please report a real library that needs more"
 
 
 class UnknownFormat(InputError):
@@ -182,7 +182,7 @@ class AmbiguousReference(SnapshotNotFound):
     """Several releases are meant by this reference."""
 
     code = "ambiguous"
-    usual_hint = "say which: `abistore list` shows the lines"
+    usual_hint = "select one: `abistore list` shows the lines"
 
 
 class WrongTarget(SnapshotNotFound):
@@ -218,27 +218,27 @@ class StaleBaseline(StoreError):
 
     code = "stale-baseline"
     exit_code = 69
-    usual_hint = "look again, and decide again"
+    usual_hint = "check the current state, and decide again"
 
 
 class DamagedStore(StoreError):
     """The stored data are damaged: they differ from what was stored, or cannot be read."""
 
-    usual_hint = "restore a backup; `abistore db check` tells what is wrong"
+    usual_hint = "restore a backup; `abistore db check` shows the damage"
 
 
 class SchemaMismatch(StoreError):
     """The database has a newer schema, an older one that may not be upgraded here, or is not one of ours."""
 
     code = "schema"
-    usual_hint = "give another database with --db, or use the abistore that wrote it"
+    usual_hint = "pass another database with --db, or use the abistore version that wrote it"
 
 
 class StoreBusy(StoreError):
     """Another process held the database locked for longer than the busy timeout."""
 
     code = "busy"
-    usual_hint = "wait for the other process, and run this again"
+    usual_hint = "wait for the other process, and retry"
 
 
 class EvidenceMissing(AbistoreError):
@@ -270,7 +270,7 @@ class ConfigError(AbistoreError):
 
     code = "config"
     exit_code = 64
-    usual_hint = "docs/configuration.md says what the file may hold"
+    usual_hint = "docs/configuration.md documents the file"
 
 
 def named_error(kind: str, message: str, hint: str, otherwise: type[AbistoreError] = ExtractError) -> AbistoreError:

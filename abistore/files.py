@@ -110,7 +110,7 @@ def is_file(path: Path) -> bool:
 def _judged(path: Path) -> Iterator[int]:
     """A descriptor of what a path names, which opens nothing: no pipe, no device."""
     if _NAME_ONLY is None:
-        raise PathDenied(f"{path.name}: this system cannot tell where an open file is")
+        raise PathDenied(f"{path.name}: this system cannot show the path of an open file")
     try:
         handle = os.open(path, _NAME_ONLY | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
@@ -148,7 +148,7 @@ def _within(folder: str, place: str) -> bool:
 
 
 def _denied(path: Path) -> PathDenied:
-    return PathDenied(f"{path.name}: is not below a folder that may be read")
+    return PathDenied(f"{path.name}: not below a folder that may be read")
 
 
 FILE_NAME = "abistore.toml"

@@ -136,7 +136,7 @@ def limits(seconds: float, bytes: int, doing: str = "reading") -> Iterator[None]
             raise
         raise LimitExceeded(f"{doing} took more than {own.allowed >> 20:,} MiB of memory") from None
     except RecursionError:
-        raise LimitExceeded(f"{doing} met what is nested too deeply") from None
+        raise LimitExceeded(f"{doing} found data that are nested too deeply") from None
     finally:
         _innermost = own.outer
         own.lift()

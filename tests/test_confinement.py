@@ -68,7 +68,7 @@ def test_what_stands_elsewhere_is_refused_and_nobody_hears_whether_it_is_there(w
             open_file(path)
         told.add(refused.value.message.replace(path.name, "NAME"))
         assert not exists(path) and not is_file(path)
-    assert told == {"NAME: is not below a folder that may be read"}
+    assert told == {"NAME: not below a folder that may be read"}
 
 
 def test_a_link_that_leads_nowhere_outside_is_refused_as_one_that_leads_somewhere(root: Path) -> None:

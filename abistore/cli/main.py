@@ -63,7 +63,7 @@ class SuggestingGroup(click.Group):
             from abistore.model.words import did_you_mean, near
 
             meant = [f"`{each}`" for each in _elsewhere(ctx.find_root(), word)] or near(word, known)
-            raise UsageError(f"no command is called {word}", did_you_mean(meant, f"see `{ctx.command_path} --help`"))
+            raise UsageError(f"no command named {word}", did_you_mean(meant, f"see `{ctx.command_path} --help`"))
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None and not ctx.resilient_parsing:
             ctx.meta[WORDS] = tuple(rest)
@@ -111,7 +111,7 @@ def _check_given(ctx: click.Context, command: click.Command, words: Sequence[str
     for each in given:
         if isinstance(each, click.Option) and not (each.multiple or each.is_flag or each.count):
             if each.opts[0] in seen:
-                raise UsageError(f"{each.opts[0]} is given twice", "only one counts: leave the other out")
+                raise UsageError(f"{each.opts[0]} is given twice", "remove one of them")
             seen.add(each.opts[0])
 
 
@@ -152,12 +152,12 @@ COMPLETION = "_ABISTORE_COMPLETE"
 """What the completion scripts of ``abistore config completion`` set when they ask for words."""
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "approve": ("approvals", "Accept a break, so that gates let it through and say why; list and withdraw that."),
+    "approve": ("approvals", "Approve a break, so that gates pass and show the reason; list and withdraw approvals."),
     "blame": ("history", "Show since when a library or a declaration breaks programs, and the last good release."),
     "changes": ("policy", "List the kinds of change that are detected."),
     "compare": ("compare", "Compare two snapshots and judge the difference."),
     "config": ("config", "Show what a project's abistore.toml says; completion for shells."),
-    "consumers": ("consumers", "Store what programs use of libraries, and ask whom a release breaks."),
+    "consumers": ("consumers", "Store the imports of programs, and find the ones that a release breaks."),
     "db": ("db", "Create, check, merge and clean the database; baselines and facts of releases."),
     "explain": ("policy", "Explain a kind of change or a finding: what happens, why, how to fix it."),
     "export": ("ingest", "Write a snapshot as JSON, or a file for another tool, such as Debian symbols."),
@@ -168,7 +168,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "list": ("inventory", "List what is stored, and which libraries export a symbol."),
     "log": ("history", "Show every release in which a symbol or type was added, changed or removed."),
     "matrix": ("ledger", "Show which release can replace which, and where a program can run."),
-    "mcp": ("mcp", "Serve agents by MCP, and help to set that up."),
+    "mcp": ("mcp", "Serve agents by MCP, and set up clients."),
     "policy": ("policy", "Show and check policies and suppressions."),
     "show": ("inventory", "Show a snapshot, its exports and types, or a declaration as C or C++."),
     "site": ("ingest", "Write the history as static HTML pages."),
@@ -236,7 +236,7 @@ cli = LazyGroup(
     "abistore",
     params=[VERSION_OPTION, STORE_OPTION, *OUTPUT_OPTIONS],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    help="""Remember the ABI of every release of a C or C++ shared library, and answer from that memory.
+    help="""Store the ABI of every release of a C or C++ shared library, and compare releases.
 
     Start with `ingest`, which stores a release, `history`, which shows verdicts, or `compare`,
     which judges two files without a database.

@@ -72,7 +72,7 @@ def _set_verbose(ctx: click.Context, parameter: click.Parameter, value: int) -> 
 def _check_one_of(both: bool) -> None:
     """Raise :class:`UsageError` for a command that is to say less and more: their order would decide, unsaid."""
     if both:
-        raise UsageError("-q and -v contradict each other", "leave one out")
+        raise UsageError("-q and -v exclude each other", "use one of them")
 
 
 def file_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
@@ -99,7 +99,7 @@ STORE_OPTION = click.Option(
     expose_value=False,
     callback=_set_database,
     shell_complete=file_words,
-    help="The database: a file, or an SQLAlchemy URL. By default a file in your data folder.",
+    help="The database: a file or an SQLAlchemy URL. By default a file in the user's data folder.",
 )
 
 OUTPUT_OPTIONS = (
@@ -117,7 +117,7 @@ OUTPUT_OPTIONS = (
         type=click.Choice(("auto", "always", "never")),
         expose_value=False,
         callback=_set_color,
-        help="Colour text: by default on terminals, as NO_COLOR, FORCE_COLOR and CLICOLOR say.",
+        help="Colour text: by default on terminals, subject to NO_COLOR, FORCE_COLOR and CLICOLOR.",
     ),
 )
 

@@ -54,7 +54,7 @@ CONFIG_OPTION = click.Option(
     is_eager=True,
     expose_value=False,
     callback=_take,
-    help="The project's file, which says what options default to.  [default: abistore.toml of the current folder]",
+    help="The project's file with defaults for options.  [default: abistore.toml of the current folder]",
 )
 
 
@@ -106,7 +106,7 @@ class JudgingOptions(Options, frozen=True):
     suppress: Annotated[
         tuple[str, ...],
         Described(
-            "Take what this file calls not ABI out of the verdict: YAML, libabigail's INI, or skip-symbols:FILE or "
+            "Apply the suppressions in this file: YAML, libabigail's INI, or skip-symbols:FILE or "
             "skip-types:FILE. May be repeated.",
             metavar="FILE",
             complete="file",
@@ -115,7 +115,7 @@ class JudgingOptions(Options, frozen=True):
     strict_suppressions: Annotated[
         bool | None,
         Described(
-            "Refuse suppressions that have expired or select no declaration.",
+            "Reject suppressions that have expired or select no declaration.",
             ("--strict-suppressions/--no-strict-suppressions",),
             default="strict in gates",
         ),
@@ -140,14 +140,14 @@ class CommitOptions(Options, frozen=True):
     repository: Annotated[
         Path | None,
         Described(
-            "A git checkout of the sources: show author, date and subject of the commit of a build.",
+            "A git checkout of the sources, to show author, date and subject of a build's commit.",
             metavar="FOLDER",
             main=True,
         ),
     ] = None
     commit_url: Annotated[
         str | None,
-        Described("The page of a commit: https://example.org/foo/commit/{revision}.", metavar="URL"),
+        Described("The URL of a commit: https://example.org/foo/commit/{revision}.", metavar="URL"),
     ] = None
 
     def source(self) -> CommitSource:
@@ -198,9 +198,7 @@ class HeaderArguments(Options, frozen=True):
     header: Headers = ()
     private_header: Annotated[
         tuple[str, ...],
-        Described(
-            "Headers in the folder that are not public, e.g. detail/* or *_p.h. May be repeated.", metavar="PATTERN"
-        ),
+        Described("Private headers in the folder, e.g. detail/* or *_p.h. May be repeated.", metavar="PATTERN"),
     ] = ()
     include_dir: IncludeFolders = ()
     define: Annotated[
@@ -214,15 +212,15 @@ class HeaderArguments(Options, frozen=True):
     language: Language = None
     compile_commands: Annotated[
         Path | None,
-        Described("Take include folders, macros and the standard from this compile_commands.json.", metavar="FILE"),
+        Described("Read include folders, macros and the standard from this compile_commands.json.", metavar="FILE"),
     ] = None
     clang_target: Annotated[
         str | None,
         Described("Read the headers for this platform; by default for the library's.", metavar="TRIPLE"),
     ] = None
-    sysroot: Annotated[Path | None, Described("The folder with the system of that platform.", metavar="FOLDER")] = None
+    sysroot: Annotated[Path | None, Described("The sysroot of that platform.", metavar="FOLDER")] = None
     clang_arg: Annotated[
-        tuple[str, ...], Described("Pass this argument on to clang. May be repeated.", metavar="ARGUMENT")
+        tuple[str, ...], Described("Pass this argument to clang. May be repeated.", metavar="ARGUMENT")
     ] = ()
 
     def said(self) -> dict[str, Any]:
@@ -263,7 +261,7 @@ class HeaderArguments(Options, frozen=True):
         if said:
             option = next(option for option, field in _NAMES.items() if field in said)
             shown = {"standard": "std"}.get(option, option).replace("_", "-")
-            raise UsageError(f"--{shown} is about headers, and none are given", "name them with --header")
+            raise UsageError(f"--{shown} needs headers", "pass --header")
 
 
 class ReadingOptions(HeaderArguments, frozen=True):
@@ -273,34 +271,34 @@ class ReadingOptions(HeaderArguments, frozen=True):
     debug_dir: Annotated[
         Paths,
         Described(
-            "Search this folder for separate debug files, as /usr/lib/debug is. May be repeated.", metavar="FOLDER"
+            "Search this folder for separate debug files, like /usr/lib/debug. May be repeated.", metavar="FOLDER"
         ),
     ] = ()
     pdb: Annotated[
         Paths,
-        Described("The PDB file of a DLL, where it does not lie beside it. May be repeated.", metavar="FILE"),
+        Described("The PDB file of a DLL, if it is in another folder. May be repeated.", metavar="FILE"),
     ] = ()
-    debuginfod: Annotated[bool, Described("Ask the servers of DEBUGINFOD_URLS for debug information.")] = False
-    symbols_only: Annotated[bool, Described("Read the symbol tables only, no debug information.")] = False
+    debuginfod: Annotated[bool, Described("Query the servers in DEBUGINFOD_URLS for debug information.")] = False
+    symbols_only: Annotated[bool, Described("Read only the symbol tables, no debug information.")] = False
     only: Only = ()
     debug_package: Annotated[
         Paths,
         Described(
-            "Search this package or folder for the debug files of the libraries in a package. May be repeated.",
+            "Search this package or folder for debug files of packaged libraries. May be repeated.",
             metavar="PACKAGE",
         ),
     ] = ()
     package_index: Annotated[
         Paths,
         Described(
-            "Name the packages that have missing headers, by this index: Contents-amd64.gz. May be repeated.",
+            "Find packages with missing headers in this index: Contents-amd64.gz. May be repeated.",
             metavar="FILE",
         ),
     ] = ()
     devel_package: Annotated[
         Paths,
         Described(
-            "Read the headers of this package, or of those in a folder that the library needs. May be repeated.",
+            "Read the headers of this package, or of the needed ones in a folder. May be repeated.",
             metavar="PACKAGE",
         ),
     ] = ()
@@ -347,13 +345,13 @@ class BuildOptions(Options, frozen=True):
 
     title: ClassVar[str] = "What the files are"
     library: NamedLibrary = None
-    version: Annotated[str | None, Described("The release's version, for all files given.", main=True)] = None
+    version: Annotated[str | None, Described("The release's version, for all files.", main=True)] = None
     version_from: VersionSource = None
     target: Annotated[
         str | None,
         Described(
-            "Refuse files for another platform: elf-x86_64-64-little, or just x86_64. Of a universal file take this "
-            "one.",
+            "Reject files for another platform: elf-x86_64-64-little, or just x86_64. Selects this one in a "
+            "universal file.",
             ("--target", "--arch"),
         ),
     ] = None
@@ -372,6 +370,6 @@ class FactOptions(Options, frozen=True):
     """Facts about a release that no binary tells."""
 
     title: ClassVar[str] = "Facts about the release"
-    revision: Annotated[str | None, Described("The source revision that was built.")] = None
-    url: Annotated[str | None, Described("The URL of the CI job that built it.")] = None
-    released: Annotated[datetime | None, Described("The day of the release.")] = None
+    revision: Annotated[str | None, Described("The source revision of the build.")] = None
+    url: Annotated[str | None, Described("The URL of the build's CI job.")] = None
+    released: Annotated[datetime | None, Described("The date of the release.")] = None

@@ -35,35 +35,35 @@ class Rendering(Options, frozen=True):
     title: ClassVar[str] = "Report"
     chosen: Annotated[
         str | None,
-        Described("How to write the report.", ("--format", "chosen"), default="text", choices=formats, main=True),
+        Described("The format of the report.", ("--format", "chosen"), default="text", choices=formats, main=True),
     ] = None
     output: Annotated[
         Path | None,
         Described(
-            "Write to this file. Without --format, its ending decides the format.", ("-o", "--output"), main=True
+            "Write to this file. Without --format, its suffix selects the format.", ("-o", "--output"), main=True
         ),
     ] = None
     mode: Annotated[
         Mode,
         Described(
-            "For text and markdown: full lists all changes, leaf groups them by declaration, impact shows who is "
-            "affected, stat is one line."
+            "For text and markdown: full lists all changes, leaf groups them by declaration, impact shows "
+            "affected exports, stat is one line."
         ),
     ] = "full"
-    full: Annotated[bool, Described("Show all changes, however many.")] = False
+    full: Annotated[bool, Described("Show all changes, without a limit.")] = False
     show_only: ShowOnly = None
     source_root: Annotated[
         str,
         Described(
-            "The folder of the sources in the build: names of files are relative to it.",
+            "The source folder of the build: file names are shown relative to it.",
             metavar="FOLDER",
-            default="what absolute paths share",
+            default="the common folder of absolute paths",
         ),
     ] = ""
     docs_base: Annotated[
         str,
         Described(
-            "Where the documentation is published, for links in SARIF: a folder, or an address with {kind}.",
+            "The URL of the documentation, for links in SARIF: a folder, or a URL with {kind}.",
             metavar="URL",
             variable="ABISTORE_DOCS_BASE",
         ),
@@ -89,7 +89,7 @@ class Rendering(Options, frozen=True):
         if found == "text" and ending not in TEXT_ENDINGS:
             known = ", ".join(sorted(suffix for each in formats() if (suffix := format_named(each).suffix)))
             raise UsageError(
-                f"{self.file}: no report format has the ending {ending}", f"one of {known}; or pass --format"
+                f"{self.file}: no report format has the suffix {ending}", f"one of {known}; or pass --format"
             )
         return found
 
@@ -123,8 +123,8 @@ def _window(value: str) -> DeprecationWindow:
 Deprecated: TypeAlias = Annotated[
     Any,
     Described(
-        "How long a declaration must have been deprecated before a release may remove it, as headers tell: '2 minor', "
-        "'1 major', '3 releases' or '180 days'.",
+        "How long a declaration must be deprecated in headers before it may be removed: '2 minor', '1 major', '3 "
+        "releases' or '180 days'.",
         metavar="WINDOW",
         check=_window,
     ),

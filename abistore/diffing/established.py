@@ -97,8 +97,7 @@ LATER = tuple(_LATER_NAMES.split())
 
 EXCLUDED: dict[str, str] = {
     "frame_register_changed": (
-        "which register a frame is found by is a matter of debuggers and unwinders, which read it from the file; no"
-        " caller depends on it"
+        "only debuggers and unwinders use the frame register, which they read from the file; no caller depends on it"
     ),
     "sycl_pi_version_changed": (
         "the version of the plugin interface is returned by a function; tables and layouts do not hold it"
@@ -106,43 +105,44 @@ EXCLUDED: dict[str, str] = {
     "sycl_plugin_removed": "plugins are files beside the runtime; a snapshot is of one library",
     "sycl_plugin_added": "plugins are files beside the runtime; a snapshot is of one library",
     "sycl_plugin_search_path_changed": (
-        "the runtime finds plugins beside itself or by environment variables; what the file holds of paths is told by"
-        " rpath_changed and runpath_changed"
+        "the runtime finds plugins next to itself or by environment variables; paths in the file are reported by "
+        "rpath_changed and runpath_changed"
     ),
     "sycl_runtime_version_changed": (
-        "the runtime's version is its SONAME, told by soname_changed; that of a dependency by needed_added.version"
+        "the runtime's version is its SONAME, reported by soname_changed; a dependency's version by "
+        "needed_added.version"
     ),
     "sycl_backend_driver_req_changed": (
-        "drivers are opened at run time; the versions that a plugin is linked to are told by"
-        " symbol_version_required_added and needed_added.version"
+        "drivers are opened at run time; the versions that a plugin is linked to are reported by "
+        "symbol_version_required_added and needed_added.version"
     ),
     "bundle_intra_dep_signature_changed": (
-        "the library that exports the function says it, for every caller: func_params_changed, func_return_changed;"
-        " a type that two libraries lay out differently is told by bundle_intra_type_changed"
+        "reported for the library that exports the function: func_params_changed, func_return_changed; different "
+        "layouts of a type in two libraries are reported by bundle_intra_type_changed"
     ),
-    "bundle_intra_dep_signature_unverified": "what was not checked is told of each library, with its reason",
+    "bundle_intra_dep_signature_unverified": "each library lists what was not checked, with the reason",
     "bundle_intra_dep_resolved_to_different_version": (
-        "the library that asks for the version says it: symbol_version_required_added; one that its provider does not"
-        " define is told by bundle_intra_dep_removed"
+        "reported for the library that needs the version: symbol_version_required_added; a version that its "
+        "provider does not define by bundle_intra_dep_removed"
     ),
-    "bundle_manifest_instantiation_removed": "there is no manifest: a release holds what its package holds",
-    "bundle_manifest_instantiation_added": "there is no manifest: a release holds what its package holds",
-    "bundle_manifest_entry_unsatisfied": "there is no manifest: a release holds what its package holds",
+    "bundle_manifest_instantiation_removed": "there is no manifest: a release contains what its package contains",
+    "bundle_manifest_instantiation_added": "there is no manifest: a release contains what its package contains",
+    "bundle_manifest_entry_unsatisfied": "there is no manifest: a release contains what its package contains",
 }
 """Established names that no evidence of a library proves, and why."""
 
 
 BEYOND: dict[str, str] = {
     "toolchain_version_changed": (
-        "which compilers built a release is shown with it; what another version changed has findings of its own"
+        "the compilers of a release are shown with it; the effects of another version are reported separately"
     ),
     "libcpp_abi_version_changed": (
-        "the version is a namespace (std::__1): all mangled names that mention it differ, which func_removed tells"
+        "the version is a namespace (std::__1): all mangled names that mention it change, which func_removed reports"
     ),
     **dict.fromkeys(
         ("python_stable_abi_violation", "python_abi3_dropped", "python_abi3_floor_raised", "python_gil_abi_changed"),
-        "which interpreters load a module is said by the name of its file; what it needs of them is told by"
-        " imported_symbol_added",
+        "the file name of a module shows its interpreters; what it needs from them is reported by "
+        "imported_symbol_added",
     ),
     **dict.fromkeys(
         ("exported_object_alignment_reduced", "var_alignment_changed"),
@@ -163,8 +163,8 @@ BEYOND: dict[str, str] = {
     ),
     **dict.fromkeys(
         ("support_promise_component_retired", "support_promise_component_introduced"),
-        "which libraries of a package its makers support is said nowhere in it: bundle_library_removed and"
-        " bundle_library_added tell what is there",
+        "a package does not record which of its libraries are supported; bundle_library_removed and "
+        "bundle_library_added report the contents",
     ),
     **dict.fromkeys(
         (
@@ -174,7 +174,7 @@ BEYOND: dict[str, str] = {
             "kabi_export_type_changed",
             "kabi_symbol_added",
         ),
-        "kernel modules are relocatable files, which no reader reads; their checksums stand in Module.symvers",
+        "kernel modules are relocatable files, which no reader reads; their checksums are in Module.symvers",
     ),
     **dict.fromkeys(
         (
@@ -195,7 +195,7 @@ BEYOND: dict[str, str] = {
             "python_api_overload_removed",
             "python_api_stub_invalid",
         ),
-        "a module makes its functions and classes known when it is run; no table or layout of the library holds them",
+        "a module registers its functions and classes at run time; no table or layout of the library contains them",
     ),
     **dict.fromkeys(
         (
@@ -214,8 +214,8 @@ BEYOND: dict[str, str] = {
             "wheel_rpath_not_portable",
             "wheel_closure_dependency_violation",
         ),
-        "what a package promises is compared with its contents by tools that check packages; of the library itself"
-        " runtime_floor_raised, rpath_changed and needed_added.library tell what differs",
+        "package checkers compare a package's promises with its contents; for the library itself see "
+        "runtime_floor_raised, rpath_changed and needed_added.library",
     ),
     **dict.fromkeys(
         (
@@ -225,7 +225,7 @@ BEYOND: dict[str, str] = {
             "target_dependency_added",
             "build_option_reaches_public_symbol",
         ),
-        "how a release was built is no part of it; what that changed in headers or the library has findings of its own",
+        "the build itself is not part of a release; its effects on headers or the library are reported separately",
     ),
     **dict.fromkeys(
         (
@@ -237,7 +237,7 @@ BEYOND: dict[str, str] = {
             "declaration_identity_reconciled_unresolved",
             "declaration_identity_unchanged",
         ),
-        "where a declaration stands is shown beside findings; no program depends on it",
+        "the location of a declaration is shown with findings; no program depends on it",
     ),
     **dict.fromkeys(
         ("internal_type_leaks_via_public_api", "internal_template_leaks_via_public_api", "public_reachability_changed"),
@@ -245,7 +245,7 @@ BEYOND: dict[str, str] = {
     ),
     **dict.fromkeys(
         ("public_surface_grew", "public_surface_shrank"),
-        "each export and declaration that comes or goes is a finding; a jump of their number is abi_surface_explosion",
+        "each added or removed export and declaration is a finding; a jump of their number is abi_surface_explosion",
     ),
     **dict.fromkeys(
         ("suppression_would_hide_public_break", "suppression_reachability_unknown"),
@@ -253,36 +253,36 @@ BEYOND: dict[str, str] = {
     ),
     **dict.fromkeys(
         ("consumer_required_symbol_removed", "consumer_runtime_load_failed"),
-        "a fact of one program: which of its imports a release lacks is told by func_removed and var_removed",
+        "a fact about one program: func_removed and var_removed report the imports that a release lacks",
     ),
     **dict.fromkeys(
         ("func_override_specifier_added", "func_override_specifier_removed"),
-        "the compiler checks it where the class is compiled; which slots are overridden is told by vtables",
+        "the compiler checks it where the class is compiled; vtables show the overridden slots",
     ),
     **dict.fromkeys(
         ("public_dependency_role_changed", "public_dependency_role_unknown"),
         "a part that build files give dependencies; needed libraries are compared as the loader sees them",
     ),
-    "pie_disabled": "a shared library is always position-independent; of an executable only exports are compared",
+    "pie_disabled": "a shared library is always position-independent; only exports of an executable are compared",
     "evidence_required_missing": "no fact of a release: `--require` refuses to judge without the evidence",
     "vector_abi_changed": (
         "which registers pass wide vectors depends on target options of callers, which no file of the library records"
     ),
     "api_depends_on_consumer_env": "headers are read once, with the macros given; other branches of #if are not read",
     "public_api_exposes_stl_by_value": (
-        "no change by itself: another standard library is told by stdlib_implementation_changed and"
-        " type_foreign_layout_changed"
+        "not a change by itself: another standard library is reported by stdlib_implementation_changed and "
+        "type_foreign_layout_changed"
     ),
-    "header_parse_context_drift": "no finding but a limit: what headers read with other options show is not checked",
+    "header_parse_context_drift": "a limit, not a finding: headers read with other options are not checked",
     "stdlib_debug_mode_changed": (
-        "no compiler records the macro; debug containers have other names (std::__debug), so that mangled names and"
-        " layouts tell"
+        "no compiler records the macro; debug containers have other names (std::__debug), so mangled names and "
+        "layouts show it"
     ),
     "call_graph_public_entry_reachability_changed": "bodies of the library's own functions are not read",
-    "private_header_leak": "a header that needs one that is not installed does not parse, which evidence tells",
-    "elf_init_fini_changed": "what runs when a library is loaded is code, which is not compared",
+    "private_header_leak": "a header that includes a missing one does not parse, which the evidence shows",
+    "elf_init_fini_changed": "code that runs when a library is loaded is not compared",
     "virtual_base_offset_changed": (
-        "programs read it from the vtable when they run; objects that they lay out are told by type_size_changed"
+        "programs read it from the vtable at run time; objects that they lay out are reported by type_size_changed"
     ),
 }
 """Names that the field found later and that no evidence of a library proves, or that are no change, and why."""

@@ -169,7 +169,9 @@ def _without_layout(context: Context) -> Iterator[NotChecked]:
             first = ", ".join(each.spelling + why.get(each.spelling, "") for each in names[:MOST_LISTED])
             more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
             detail = f"{len(names)} template {have} no layout in headers: {first}{more}"
-            yield NotChecked("source", place, NO_LAYOUT, detail, "keep debug information to have layouts compared")
+            yield NotChecked(
+                "source", place, NO_LAYOUT, detail, "keep debug information, so that layouts can be compared"
+            )
 
 
 def _unmade(side: SideFacts) -> dict[str, str]:
@@ -207,7 +209,7 @@ def _meaning(context: Context, evidence: Evidence) -> str:
     if (evidence.facet, evidence.state) != ("layout", "missing"):
         return ""
     if comparable(context, "source"):
-        return "; parameters, callbacks and types are compared as headers declare them, not as the library was built"
+        return "; parameters, callbacks and types are compared as declared in headers, not as built"
     return "; parameters, callbacks, constants and the layouts of types are not compared"
 
 
@@ -226,11 +228,11 @@ def _unrecorded(context: Context, facet: Facet) -> Iterator[NotChecked]:
         if facts and facts <= OF_COMPILERS:
             if side != "both":
                 what = f"the compiler of the {side} side does not record: {spelled(facts)}"
-                hint = "build both releases with one compiler, and with -gdwarf-5, or give the headers of both"
+                hint = "build both releases with one compiler and -gdwarf-5, or pass the headers of both"
                 yield NotChecked(facet, side, NOT_RECORDED, what, hint)
         elif facts:
             what = f"{_readers(context, side)} does not record: {spelled(facts)}"
-            hint = "compare two binaries, or snapshots that `abistore export` wrote, to have these checked"
+            hint = "compare two binaries, or snapshots from `abistore export`, so that these can be checked"
             yield NotChecked(facet, side, NOT_RECORDED, what, hint)
 
 
@@ -239,8 +241,8 @@ def _unread_directives(context: Context) -> Iterator[NotChecked]:
     told = [side.library.on_macho.directives if side.library else None for side in (context.old, context.new)]
     for place, own, other in zip(PLACES, told, reversed(told), strict=True):
         if own is None and other:
-            what = f"what the dylib of the {place} side tells linkers about single systems was not read"
-            hint = "read it anew with `abistore ingest` or `abistore export`"
+            what = f"the linker directives for single systems in the {place} dylib were not read"
+            hint = "read it again with `abistore ingest` or `abistore export`"
             yield NotChecked("symbol", place, "directives-not-read", what, hint)
 
 
@@ -255,9 +257,11 @@ def _given_differently(context: Context) -> Iterator[NotChecked]:
         yield from _read_differently(context)
     for place, side, other in zip(PLACES, (context.old, context.new), (context.new, context.old), strict=True):
         if lacking := not_given(side, other):
-            detail = f"{_lacking(side, lacking)} not given for the {place} side as for the other"
-            hint = "give the same headers for both sides, or the folder that holds them"
-            yield NotChecked("source", place, HEADERS_NOT_GIVEN, f"{detail}: what it lacks is not told", hint)
+            detail = f"{_lacking(side, lacking)} given for the other side, but not for the {place} side"
+            hint = "pass the same headers for both sides, or the folder that contains them"
+            yield NotChecked(
+                "source", place, HEADERS_NOT_GIVEN, f"{detail}: changes in the missing part are not reported", hint
+            )
 
 
 def _lacking(side: SideFacts, lacking: Sequence[str]) -> str:
@@ -268,7 +272,7 @@ def _lacking(side: SideFacts, lacking: Sequence[str]) -> str:
     lie = f"{'lie' if len(there) > 1 else 'lies'} beside the given headers"
     if len(there) == len(lacking):
         return f"{_listed(lacking)} {lie} and {was}"
-    return f"{_listed(lacking)}, of which {_listed(there)} {lie}, {was}"
+    return f"{_listed(lacking)} ({_listed(there)} {lie}) {was}"
 
 
 def _listed(files: Sequence[str]) -> str:
@@ -277,24 +281,22 @@ def _listed(files: Sequence[str]) -> str:
 
 
 def _not_given(place: Place) -> tuple[str, str]:
-    detail = f"no public headers were given for the {place} side, and what needs those of both sides is not checked"
-    return detail, f"give them with --header, here or at its ingest; `compare` has --{place}-header for one side"
+    detail = f"no public headers were given for the {place} side; checks that need those of both sides were skipped"
+    return detail, f"pass them with --header, here or at ingest; `compare` has --{place}-header for one side"
 
 
 def _read_differently(context: Context) -> Iterator[NotChecked]:
     """That declarations which one side lacks tell nothing: its headers were read in another way."""
     if not read_alike(context):
         old, new = (_reading(side) for side in (context.old, context.new))
-        detail = f"the headers were read with {old}, then with {new}: what only one side declares is not told"
+        detail = f"the headers were read with {old}, then with {new}: declarations of only one side are not reported"
         hint = "read both sides' headers with the same options"
         is_selected = any(map(selects, read_otherwise(context.old, context.new))) or bool(chosen_otherwise(context))
         reason = HEADERS_SELECTED_DIFFERENTLY if is_selected else HEADERS_READ_DIFFERENTLY
         yield NotChecked("source", "both", reason, detail, hint, _declared_by_old_only(context))
     elif asked := chosen_otherwise(context):
-        hint = (
-            "read both sides' headers with the same folders and options; give headers of the library that are missing"
-        )
-        detail = f"the headers were read otherwise on one side: {said(asked)}"
+        hint = "read both sides' headers with the same folders and options; pass missing headers of the library"
+        detail = f"the headers were read with other options on one side: {said(asked)}"
         names = tuple(name for name in _declared_by_old_only(context) if is_chosen_otherwise(context, name))
         yield NotChecked("source", "both", HEADERS_SELECTED_DIFFERENTLY, detail, hint, names)
 
@@ -322,7 +324,7 @@ def _disagreeing(context: Context) -> Iterator[NotChecked]:
     for place, side in zip(PLACES, (context.old, context.new), strict=True):
         if side.disagreeing:
             types = counted(len(side.disagreeing), "type")
-            detail = f"headers and debug information disagree about {types}, and the latter is believed"
+            detail = f"headers and debug information disagree about {types}; the debug information is used"
             yield NotChecked("source", place, HEADERS_DISAGREE, detail, STRANGERS_HINT, tuple(sorted(side.disagreeing)))
 
 
@@ -351,9 +353,9 @@ def _brought(context: Context) -> Iterator[NotChecked]:
     for side, names in sides:
         if names:
             what = (
-                f"the debug information only declares {counted(len(names), 'class', 'classes')} that programs hand in"
+                f"the debug information only declares {counted(len(names), 'class', 'classes')} that programs pass in"
             )
-            hint = f"give the headers with --header, or {UNDESCRIBED_HINT}"
+            hint = f"pass the headers with --header, or {UNDESCRIBED_HINT}"
             yield NotChecked("layout", side, CLASS_PERHAPS_NOT_DESCRIBED, what, hint, tuple(sorted(names)))
 
 
@@ -384,7 +386,7 @@ def _behind_numbers(context: Context) -> Iterator[NotChecked]:
     both = shared_numbers(context)
     old, new = ({each for each in both if not behind(side, each).told} for side in (context.old, context.new))
     for side, names in _by_side(old, new):
-        what = f"what is behind {counted(len(names), 'export')} by number is not known"
+        what = f"the functions behind {counted(len(names), 'export')} by ordinal are not known"
         hint = "keep the symbol table of the DLL, or its debug information"
         yield NotChecked("layout", side, "number-not-described", what, hint, names)
 
@@ -397,8 +399,8 @@ def _of_unknown_version(context: Context) -> Iterator[NotChecked]:
     )
     for side, names in _by_side(old, new):
         some = counted(len(names), "export has", "exports have")
-        what = f"{some} several versions, and which of them is described is not known"
-        hint = "read the library anew with `abistore ingest` or `abistore export`"
+        what = f"{some} several versions; the debug information may describe any of them"
+        hint = "read the library again with `abistore ingest` or `abistore export`"
         yield NotChecked("layout", side, VERSION_NOT_RECORDED, what, hint, names)
 
 
@@ -419,7 +421,9 @@ def _moved_perhaps(context: Context) -> Iterator[NotChecked]:
     come = list(dict.fromkeys([*needed, *unread_reexports(context)]))
     removed = tuple(sorted(name for name in context.differing["symbol"] if _is_removed(context, name))) if come else ()
     if removed:
-        what = f"{', '.join(come)}: needed now, and may have {counted(len(removed), 'export')} that this library lost"
+        what = (
+            f"{', '.join(come)}: newly needed, and may provide {counted(len(removed), 'export')} that this library lost"
+        )
         hint = "compare folders or packages that hold both libraries"
         yield NotChecked("symbol", "new", NEEDED_NOT_GIVEN, what, hint, removed)
 
@@ -434,7 +438,7 @@ def _exported_only(context: Context, place: Place, names: Collection[Name]) -> I
         evidence = (context.old if place == "old" else context.new).snapshot.evidence_of("layout")
         what = f"{counted(len(names), 'export is', 'exports are')} described by the other side only"
         reason = evidence.reason if evidence.state != "full" else EXPORT_NOT_DESCRIBED
-        hint = evidence.hint or "build it from C or C++ with debug information, or give the headers of both releases"
+        hint = evidence.hint or "build it from C or C++ with debug information, or pass the headers of both releases"
         yield NotChecked("layout", place, reason, what, hint, tuple(sorted(names)))
 
 

@@ -48,7 +48,7 @@ def asked_of_compilers(context: Context) -> Iterator[NotChecked]:
     asked = [each for each in new.compilers if (each.text, each.unread) not in known]
     if asked:
         more = f"; and {len(asked) - MOST_SAID} more" if len(asked) > MOST_SAID else ""
-        what = f"compilers for which these conditions hold otherwise see other declarations: {_compilers(asked)}{more}"
+        what = f"compilers with other values of these conditions see other declarations: {_compilers(asked)}{more}"
         hint = "compile a program with each compiler; libclang reads the headers as Clang does"
         yield NotChecked("source", "new", ASKED_OF_COMPILERS, what, hint)
 
@@ -59,9 +59,9 @@ def _compilers(asked: list[AskedCompiler]) -> str:
 
 PASSED_OVER: Final[Mapping[str, str]] = {
     MACROS: "macros with parameters and without a value",
-    INCLUDES: "which headers include each other",
+    INCLUDES: "the includes between headers",
     TEMPLATE_BASES: "the bases of class templates",
-    ABILITIES: "what programs can do with classes",
+    ABILITIES: "the operations that programs can use on classes",
 }
 """What is compared only where both sides' headers were asked for it."""
 
@@ -71,16 +71,16 @@ def unread(context: Context) -> Iterator[NotChecked]:
     for fact, words in PASSED_OVER.items():
         passing = [_passes_over(side, fact) for side in (context.old, context.new)]
         if passing[0] != passing[1]:
-            yield _unrecorded(passing[0], f"its headers were read by a version that passed over {words}")
+            yield _unrecorded(passing[0], f"its headers were read by a version of abistore that skipped {words}")
     passing = [_passes_over(side, MODES) for side in (context.old, context.new)]
     if passing[0] != passing[1] and (modes := _modes((context.old, context.new)[passing[0]])):
-        what = f"its headers were read in one mode only, and the other side shows programs something else in {modes}"
+        what = f"its headers were read in one mode only, and the other side's declarations differ in {modes}"
         yield _unrecorded(passing[0], what)
     yield from asked_of_compilers(context)
 
 
 def _unrecorded(is_old: bool, what: str) -> NotChecked:
-    hint = "store the release anew, with its headers, to have these compared"
+    hint = "store the release again with its headers, so that these can be compared"
     return NotChecked("source", "old" if is_old else "new", NOT_RECORDED, what, hint)
 
 

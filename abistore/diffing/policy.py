@@ -64,18 +64,18 @@ def resolve_kind(word: str, where: str) -> tuple[str, ...]:
     found = known.get(name)
     if found is None and f"{name}.*" in known:
         variants = ", ".join(known[f"{name}.*"])
-        raise PolicyError(f"{where}: {word!r} has variants only", f"{name}.* is all of them; one of: {variants}")
-    if found is None:
         raise PolicyError(
-            f"{where}: no kind of change is called {word!r}", meant(word, known, "see `abistore changes`")
+            f"{where}: {word!r} has variants only", f"use {name}.* for all of them, or one of: {variants}"
         )
+    if found is None:
+        raise PolicyError(f"{where}: no kind of change named {word!r}", meant(word, known, "see `abistore changes`"))
     return found
 
 
 def resolve_category(word: str, where: str) -> str:
     """The category called ``word``. Raises :class:`PolicyError`."""
     if word not in CATEGORIES:
-        raise PolicyError(f"{where}: no category is called {word!r}", meant(word, CATEGORIES, ""))
+        raise PolicyError(f"{where}: no category named {word!r}", meant(word, CATEGORIES, ""))
     return word
 
 
@@ -405,7 +405,7 @@ def within(scopes: Iterable[str], patterns: tuple[Expression, ...]) -> bool:
 
 
 SDK_VENDOR = (
-    "the source of an SDK's consumers is rebuilt and adapted with each release; what is built keeps running",
+    "an SDK's consumers rebuild and adapt their sources with each release; existing binaries keep running",
     {
         "enum_member_renamed": Impact.RISK,
         "param_default_value_removed": Impact.COMPATIBLE,
@@ -416,7 +416,7 @@ SDK_VENDOR = (
     },
 )
 PLUGIN_ABI = (
-    "host and plugins are built together by one toolchain, whose calling convention they share",
+    "host and plugins are built together with one toolchain and share its calling convention",
     {"calling_convention_changed": Impact.RISK},
 )
 LENIENT: Mapping[str, tuple[str, Mapping[str, Impact]]] = {
@@ -485,7 +485,7 @@ class Policy:
     def notes(self) -> Iterable[str]:
         """What its owner should know: which overrides have expired."""
         for override in self.expired:
-            yield f"{override.where} of policy {self.name} expired on {override.expires} and no longer holds"
+            yield f"{override.where} of policy {self.name} expired on {override.expires} and is ignored"
 
 
 def profile(name: str) -> Policy:

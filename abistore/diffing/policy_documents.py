@@ -135,7 +135,7 @@ class _Reader:
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             key = self.value(event)
             if not isinstance(event, yaml.ScalarEvent):
-                raise fault("a key that is no word", event)
+                raise fault("a key that is not a word", event)
             if key in found:
                 raise fault(f"{key!r} is given twice", event)
             found[key] = self.value(next(self.events))
@@ -167,7 +167,7 @@ def _day(value: Any) -> Any:
     try:
         return date.fromisoformat(value) if isinstance(value, str) else value
     except ValueError as error:
-        raise ValueError(f"{value!r} is not a day; write it as 2027-01-31") from error
+        raise ValueError(f"{value!r} is not a date; write it as 2027-01-31") from error
 
 
 Words = Annotated[tuple[str, ...], BeforeValidator(_listed, json_schema_input_type=str | tuple[str, ...])]
@@ -274,11 +274,11 @@ class Selecting(StrictDocument):
     """Which findings an entry is about: all keys that are given must hold, of the values of one key any."""
 
     symbol: Words = Field((), description="Exports: linker names, or qualified names with or without parameters.")
-    symbol_pattern: Words = Field((), description="Regular expressions that match the whole of one of these names.")
+    symbol_pattern: Words = Field((), description="Regular expressions that match one of these names completely.")
     type: Words = Field((), description="Types by their qualified names.")
-    type_pattern: Words = Field((), description="Regular expressions that match a type's whole qualified name.")
+    type_pattern: Words = Field((), description="Regular expressions that match a type's qualified name completely.")
     member: Words = Field((), description="Fields, enumerators, bases or parameters of the declaration.")
-    namespace: Words = Field((), description="Namespaces or classes around it; * is any name, ** any path.")
+    namespace: Words = Field((), description="Enclosing namespaces or classes; * is any name, ** any path.")
     change_kind: Words = Field((), description="Kinds of change, or their aliases.")
 
 
@@ -289,9 +289,7 @@ def conditions_of(entry: Selecting, where: str, files: Words) -> tuple[Condition
     except PolicyError as error:
         raise PolicyError(_placed(where, error.message), error.hint) from error
     if not found:
-        raise PolicyError(
-            f"{where}: selects nothing in particular", "give a symbol, a type, a namespace or a change_kind"
-        )
+        raise PolicyError(f"{where}: selects nothing", "give a symbol, a type, a namespace or a change_kind")
     return found
 
 
@@ -347,8 +345,8 @@ class OverrideDocument(StrictDocument):
     """Another impact, and why."""
 
     impact: ImpactWord
-    reason: str = Field(description="Why; it stands beside every finding that this moves.", min_length=1)
-    expires: Day | None = Field(None, description="The last day on which it holds, as 2027-01-31.")
+    reason: str = Field(description="The reason, shown with every finding that this changes.", min_length=1)
+    expires: Day | None = Field(None, description="The last valid date, e.g. 2027-01-31.")
 
 
 class SelectiveOverride(OverrideDocument, Selecting):
@@ -356,24 +354,26 @@ class SelectiveOverride(OverrideDocument, Selecting):
 
     label: str = Field("", description="A name for this entry.")
     category: str = Field("", description="Kinds of this category.")
-    header: Words = Field((), description="Globs of the files that declare it; one without a slash means any folder.")
+    header: Words = Field((), description="Globs of the declaring files; one without a slash matches in any folder.")
 
 
 class PolicyDocument(StrictDocument):
     """A policy file."""
 
-    name: str = Field("", description="What reports call it; by default the file's name.")
+    name: str = Field("", description="The name in reports; by default the file's name.")
     base: Literal["strict_abi", "sdk_vendor", "plugin_abi"] = Field(
-        "strict_abi", description="The profile that decides where this file does not."
+        "strict_abi", description="The profile for everything that this file does not decide."
     )
     versioning: Literal["auto", "pep440", "semver", "debian", "plain"] = Field(
-        "auto", description="How versions are ordered in the ranges of suppressions."
+        "auto", description="The order of versions in the ranges of suppressions."
     )
-    internal_namespaces: Words = Field((), description="Namespaces that consumers do not use.")
-    frozen_namespaces: Words = Field((), description="Namespaces in which every change breaks.")
+    internal_namespaces: Words = Field((), description="Internal namespaces, which consumers do not use.")
+    frozen_namespaces: Words = Field((), description="Frozen namespaces, where every change is breaking.")
     kinds: dict[str, OverrideDocument] = Field({}, description="Impacts by kind of change.")
     categories: dict[str, OverrideDocument] = Field({}, description="Impacts by category.")
-    overrides: tuple[SelectiveOverride, ...] = Field((), description="Impacts of selected findings; the first decides.")
+    overrides: tuple[SelectiveOverride, ...] = Field(
+        (), description="Impacts of selected findings; the first match decides."
+    )
 
 
 def read_policy(path: Path, today: date) -> Policy:
@@ -404,7 +404,7 @@ def _check_name(name: str, path: Path) -> None:
         raise PolicyError(f"{path}: not a policy's name: {name[:40]!r}", "give it a `name` of ASCII letters")
     like = next((known for known in PROFILES if _looks(known) in _looks(name)), None)
     if like is not None:
-        raise PolicyError(f"{path}: {name[:40]} reads like the built-in policy {like}", "give it another `name`")
+        raise PolicyError(f"{path}: {name[:40]} is too similar to the built-in policy {like}", "give it another `name`")
 
 
 def _looks(name: str) -> str:
@@ -423,7 +423,7 @@ def find_policy(word: str, today: date) -> Policy:
     path = Path(word)
     if "/" in word or path.suffix or path.exists():
         return read_policy(path, today)
-    raise PolicyError(f"no policy and no file is called {word!r}", meant(word, PROFILES, ""))
+    raise PolicyError(f"no policy and no file named {word!r}", meant(word, PROFILES, ""))
 
 
 def _particular(document: PolicyDocument, path: Path) -> Iterator[Override]:
@@ -463,7 +463,7 @@ def _by_kind(document: PolicyDocument, path: Path) -> Iterator[Override]:
         _refuse_advice(kinds, where)
         for kind in kinds:
             if kind in decided:
-                raise PolicyError(f"{where}: the same kind as {decided[kind]}", "decide it once")
+                raise PolicyError(f"{where}: repeats the kind of {decided[kind]}", "remove one of them")
             decided[kind] = word
         yield _override((OfKind(kinds),), decision, f"kinds, {word}", where)
     for word, decision in _ordered(document.categories):
@@ -475,7 +475,7 @@ def _refuse_advice(kinds: tuple[str, ...], where: str) -> None:
     """Raise :class:`PolicyError` where only advice is given another impact: it would have none."""
     if kinds and all(load()[kind].impact is Impact.ADVICE for kind in kinds):
         raise PolicyError(
-            f"{where}: {', '.join(kinds)} is advice and has no part in a verdict",
+            f"{where}: {', '.join(kinds)} is advice and does not affect the verdict",
             "give the change itself an impact, e.g. soname_changed",
         )
 
@@ -486,5 +486,5 @@ def _ordered(decisions: Mapping[str, OverrideDocument]) -> Iterable[tuple[str, O
 
 def _override(conditions: tuple[Condition, ...], decision: OverrideDocument, place: str, where: str) -> Override:
     if not decision.reason.strip():
-        raise PolicyError(f"{where}: reason is empty", "say why this impact is right for your consumers")
+        raise PolicyError(f"{where}: reason is empty", "state why this impact is right for your consumers")
     return Override(conditions, IMPACTS[decision.impact], masked(decision.reason.strip()), place, decision.expires)

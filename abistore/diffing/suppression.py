@@ -153,15 +153,15 @@ class Suppressions:
         for facts in found if any(map(_is_of_places, self.entries)) else ():
             for entry in self.entries:
                 if entry not in told and entry.is_about(facts) and (users := entry.led_to_by(facts)):
-                    told[entry] = f"{facts.qualified}, which programs compile by {_called(users)}"
+                    told[entry] = f"{facts.qualified}, which is compiled into programs by {_called(users)}"
         return told
 
     def notes(self, used: set[Suppression], overruled: Mapping[Suppression, str]) -> Iterator[str]:
         """What their owner should know: entries that expired, that matched nothing, or that hide nothing of a break."""
         for entry, what in overruled.items():
-            yield f"suppression {entry} does not take {what}: name the type or symbol itself to accept the break"
+            yield f"suppression {entry} does not cover {what}: name the type or symbol itself to accept the break"
         for entry in self.expired:
-            yield f"suppression {entry} expired on {entry.expires} and no longer holds"
+            yield f"suppression {entry} expired on {entry.expires} and is ignored"
         for entry in self.entries:
             if entry not in used and entry not in overruled:
                 yield f"suppression {entry} matched nothing"

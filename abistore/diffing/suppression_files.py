@@ -377,7 +377,7 @@ def _named(kind: Callable[[str | Expression], Condition], key: str) -> dict[str,
 def _one_of(known: Mapping[str, Condition | None]) -> Reader:
     def read(text: str) -> Condition | None:
         if text not in known:
-            raise ValueError(f"{text!r} cannot be honoured; {', '.join(known)} can")
+            raise ValueError(f"{text!r} is not supported; use {', '.join(known)}")
         return known[text]
 
     return read
@@ -478,7 +478,7 @@ def read_specifications(path: Path, text: str) -> Iterator[Suppression]:
 
 def _specification(section: IniSection, where: str) -> Specification:
     if section.name in REFUSED:
-        raise PolicyError(f"{where}: cannot be honoured", "only suppress_* sections can; write a policy instead")
+        raise PolicyError(f"{where}: not supported", "only suppress_* sections are supported; write a policy instead")
     if section.name not in SECTIONS:
         raise PolicyError(f"{where}: unknown section", meant(section.name, SECTIONS, ""))
     return SECTIONS[section.name]
@@ -488,7 +488,7 @@ def _conditions(section: IniSection, specification: Specification, where: str) -
     readers = {**SCOPE, **specification.readers}
     selecting = [key for key in section.values if key not in ALWAYS]
     if not selecting:
-        raise PolicyError(f"{where}: selects nothing in particular", f"one of: {', '.join(sorted(readers))}")
+        raise PolicyError(f"{where}: selects nothing", f"one of: {', '.join(sorted(readers))}")
     if specification.subject is not None:
         yield About(specification.subject)
     if specification.subject == "type" and "changed_enumerators" not in selecting:
@@ -496,7 +496,7 @@ def _conditions(section: IniSection, specification: Specification, where: str) -
     for key in selecting:
         if key in specification.refused:
             raise PolicyError(
-                f"{where}: {key} cannot be honoured", "write this suppression in YAML; see docs/suppressions.md"
+                f"{where}: {key} is not supported", "write this suppression in YAML; see docs/suppressions.md"
             )
         if key not in readers:
             raise PolicyError(f"{where}: unknown key {key!r}", meant(key, [*readers, *ALWAYS], ""))
@@ -549,12 +549,12 @@ class SuppressionEntry(Selecting):
     """One suppression."""
 
     source_location: Words = Field(
-        (), description="Globs of the files that declare it; one without a slash means any folder."
+        (), description="Globs of the declaring files; one without a slash matches in any folder."
     )
     label: str = Field("", description="A name for this entry.")
-    reason: str = Field("", description="Why the change is accepted. An entry without it is refused.")
-    expires: Day | None = Field(None, description="The last day on which it holds, as 2027-01-31.")
-    old_versions: str = Field("", description="Only against old releases in this range: '>=1.2, <2.0'.")
+    reason: str = Field("", description="The reason for accepting the change. An entry without it is an error.")
+    expires: Day | None = Field(None, description="The last valid date, e.g. 2027-01-31.")
+    old_versions: str = Field("", description="Only for comparisons with old releases in this range: '>=1.2, <2.0'.")
     new_versions: str = Field("", description="Only for new releases in this range.")
 
 
@@ -562,7 +562,7 @@ class SuppressionDocument(StrictDocument):
     """A file of suppressions."""
 
     suppressions: tuple[SuppressionEntry, ...] = Field(
-        description="In order: the first that matches a finding takes it."
+        description="In order: the first entry that matches a finding applies."
     )
 
 
@@ -613,13 +613,13 @@ def _insist(entries: Sequence[Suppression], expired: Sequence[Suppression]) -> N
     if expired:
         raise PolicyError(
             f"suppression {expired[0]} expired on {expired[0].expires}{_more(expired)}",
-            "repair what it hides, or extend it after a review",
+            "fix the hidden change, or extend the suppression after a review",
         )
     broad = [entry for entry in entries if not selects_declarations(entry)]
     if broad:
         raise PolicyError(
             f"suppression {broad[0]} selects no declaration{_more(broad)}",
-            "name a symbol, a type, a member, a namespace or files: else it takes what nobody has looked at",
+            "name a symbol, a type, a member, a namespace or files; otherwise it hides changes that nobody reviewed",
         )
     insist_on_reasons(entries)
 
@@ -630,7 +630,7 @@ def insist_on_reasons(entries: Sequence[Suppression]) -> None:
     if unexplained:
         raise PolicyError(
             f"suppression {unexplained[0]} gives no reason{_more(unexplained)}",
-            "have somebody review it, and write the reason",
+            "review it, and write the reason",
         )
 
 
@@ -664,5 +664,5 @@ def _entries(source: SourceFile, listed: Listed | None, scheme: str) -> Iterator
         return read_skip_list(path, text, "symbols" if match[1] == "symbols" else "types")
     raise PolicyError(
         f"{path}: no format of suppressions is recognised",
-        "call YAML files *.yaml, begin INI with a [section], write skip-symbols:FILE or skip-types:FILE for a list",
+        "name YAML files *.yaml, begin INI with a [section], or pass a list as skip-symbols:FILE or skip-types:FILE",
     )

@@ -36,7 +36,7 @@ def unfounded(snapshot: Snapshot) -> str:
 def _unfounded(snapshot: Snapshot, seen: Evidence) -> str:
     facet = seen.facet
     if seen.state != "missing" and facet not in snapshot.entries:
-        return f"its evidence says that {facet} was seen, and nothing of {facet} is there"
+        return f"its evidence claims the facet {facet}, but there are no {facet} facts"
     if facet != "layout":
         return ""
     exported, described = (
@@ -44,14 +44,14 @@ def _unfounded(snapshot: Snapshot, seen: Evidence) -> str:
         for facet in ("symbol", "layout")
     )
     if len(described) < seen.described:
-        return f"its evidence says that {seen.described} exports are described, and {len(described)} are"
+        return f"its evidence claims {seen.described} described exports, but there are {len(described)}"
     absent = sorted(filter(is_declared, exported - described))
     if absent and (seen.reason == "nothing-to-describe" or (seen.state == "full" and not seen.reason)):
         some = counted(len(absent), "export is", "exports are")
-        return f"its evidence says that all is described, and {some} not, e.g. {', '.join(absent[:3])}"
+        return f"its evidence claims to be full, but {some} not described, e.g. {', '.join(absent[:3])}"
     if seen.state == "full" and (dangling := _mentioned_only(snapshot)):
         some = counted(len(dangling), "type is", "types are")
-        return f"its evidence says that all is described, and {some} mentioned only, e.g. {', '.join(dangling[:3])}"
+        return f"its evidence claims to be full, but {some} only mentioned, e.g. {', '.join(dangling[:3])}"
     return ""
 
 
@@ -106,8 +106,8 @@ def read_all(file: InputFile, options: ExtractOptions) -> tuple[Snapshot, ...]:
     reader = reader_of(file, options)
     if options.headers is not None and not options.headers.configured and accepts(file.head):
         raise UsageError(
-            f"{file.path}: is a JSON snapshot, to which no headers can be added",
-            "give the headers where the snapshot is made: `abistore export LIBRARY --header FOLDER`",
+            f"{file.path}: headers cannot be added to a JSON snapshot",
+            "pass the headers when you create the snapshot: `abistore export LIBRARY --header FOLDER`",
         )
     with limits_for(file.size, f"reading {file.path.name}"):
         if accepts(file.head):
@@ -128,12 +128,12 @@ def _check_named(headers: HeaderOptions | None, found: Sequence[Snapshot], path:
     if len(there) == 1 and headers.of(there[0]) is None:
         named = ", ".join(sorted(headers.named))
         raise UsageError(
-            f"{path}: is {there[0]}, and headers are given for {named}", f"name them {there[0]}=PATH, or PATH alone"
+            f"{path}: is {there[0]}, but headers were given for {named}", f"name them {there[0]}=PATH, or PATH alone"
         )
     unknown = sorted(headers.named - set(there)) if len(there) > 1 else []
     if unknown:
         raise UsageError(
-            f"{path}: headers are given for {unknown[0]}, which is not in it", f"it holds {', '.join(there)}"
+            f"{path}: headers were given for {unknown[0]}, which it does not contain", f"it contains {', '.join(there)}"
         )
 
 
@@ -194,9 +194,9 @@ def only(snapshots: Sequence[Snapshot], path: Path, target: str | None = None) -
         return fitting[0]
     choices = fitting or list(snapshots)
     if not choices:
-        raise InputError(f"{path}: holds no library", "name a shared library or a JSON snapshot")
+        raise InputError(f"{path}: contains no library", "name a shared library or a JSON snapshot")
     listed = ", ".join(sorted(f"{each.library} ({each.target})" for each in choices))
-    raise InputError(f"{path}: holds {len(choices)} libraries: {listed}", "choose one with --only or --target")
+    raise InputError(f"{path}: contains {len(choices)} libraries: {listed}", "choose one with --only or --target")
 
 
 def _printable(snapshot: Snapshot) -> Snapshot:

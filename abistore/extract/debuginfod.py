@@ -109,14 +109,14 @@ def download(url: str, partial: BinaryIO, limits: TransferLimits) -> None:
     interrupted otherwise.
     """
     if not _left(limits):
-        raise TransferFailed("not asked: the time for all servers is over")
+        raise TransferFailed("not queried: the time limit for all servers has passed")
     course = _Course(threading.Event(), threading.Event())
     threading.Thread(target=_run, args=(url, partial, limits, course), daemon=True).start()
     try:
         if not course.begun.wait(min(limits.silent, _left(limits))):
-            raise TransferFailed("timed out: no answer has begun")
+            raise TransferFailed("timed out before the answer began")
         if not course.over.wait(_left(limits)):
-            raise TransferFailed("the answer takes too long")
+            raise TransferFailed("the answer took too long")
     finally:
         course.given_up = True
     if course.failed is not None:
@@ -156,13 +156,13 @@ def _answer(url: str, limits: TransferLimits) -> HTTPResponse:
             if error.code not in REDIRECTIONS or not elsewhere:
                 raise TransferFailed(f"{error.code} {error.reason}", absent=error.code == 404) from error
             request = _request(urljoin(request.full_url, elsewhere), with_user=False)
-    raise TransferFailed(f"it redirects more than {MOST_REDIRECTIONS} times")
+    raise TransferFailed(f"more than {MOST_REDIRECTIONS} redirections")
 
 
 def _request(url: str, *, with_user: bool) -> Request:
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise TransferFailed(f"{parts.scheme or 'nothing'}: is not asked for files, only http and https are")
+        raise TransferFailed(f"{parts.scheme or 'nothing'}: unsupported scheme; only http and https are supported")
     if parts.port is not None and not parts.port:
         raise TransferFailed("the port is 0")
     user, at, host = parts.netloc.rpartition("@")
@@ -194,7 +194,7 @@ def _keep(answer: HTTPResponse, partial: BinaryIO, limits: TransferLimits, cours
         except OSError as error:
             raise TransferFailed(f"the cache cannot keep it ({error.strerror})") from error
     if size < missing:
-        raise TransferFailed("the answer is cut off")
+        raise TransferFailed("the answer is truncated")
 
 
 LONGEST_ID = 128
@@ -230,9 +230,7 @@ def fetch(build_id: str, max_bytes: int, wrong: Judge) -> FetchedFile:
     reference client (debuginfod_find_debuginfo(3)).
     """
     if len(build_id) > LONGEST_ID:
-        return FetchedFile(
-            None, f"its build-id has {len(build_id) // 2:,} bytes, and no server is asked for such a one"
-        )
+        return FetchedFile(None, f"its build-id has {len(build_id) // 2:,} bytes, which servers do not support")
     cache = _cache()
     if cache is None:
         return FetchedFile(None, "there is no home folder for the cache", "set DEBUGINFOD_CACHE_PATH")
@@ -311,7 +309,7 @@ def _number(variable: str, otherwise: int, most: int) -> int:
     """A number of the environment, at most ``most``; 0 and nothing stand for ``otherwise``. Raises ValueError."""
     text = os.environ.get(variable, "").strip()
     if not (text.isascii() and text.isdigit()) and text:
-        raise ValueError(f"{variable} is {masked(text)[:40]!r}, which is no number")
+        raise ValueError(f"{variable} is not a number: {masked(text)[:40]!r}")
     return most if len(text) > 18 else min(int(text or 0) or otherwise, most)
 
 

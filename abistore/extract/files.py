@@ -50,7 +50,7 @@ class Exports(msgspec.Struct):
 
 
 HEAD_BYTES = 4096
-AGAIN = "read it again once its build or copy has ended"
+AGAIN = "read it again after its build or copy has finished"
 _PIECE = 1 << 17
 
 
@@ -248,11 +248,11 @@ def refusal(file: InputFile) -> ExtractError:
     if _imports(file):
         return ExtractError(
             f"{file.path}: is an import library",
-            "pass the DLL itself: an import library only tells linkers what the DLL exports",
+            "pass the DLL itself: an import library only lists its exports for linkers",
         )
     return ExtractError(
         f"{file.path}: is a static archive",
-        "pass the shared library: what is in an archive is copied into each program",
+        "pass the shared library: programs contain their own copy of an archive",
     )
 
 

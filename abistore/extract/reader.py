@@ -463,7 +463,7 @@ def weighed(reading: FacetReading, binary: Snapshot) -> FacetReading:
         state="partial",
         reason=NO_EXPORT_DECLARED,
         detail=f"the given headers declare none of {counted(len(exports), 'export')}",
-        hint="name the headers that programs include, or their folder, with --header",
+        hint="pass the headers that programs include, or their folder, with --header",
         described=0,
     )
     return msgspec.structs.replace(reading, evidence=partial)

@@ -135,9 +135,9 @@ class Worker:
                 cancelled=cancelled,
             )
         except Cancelled:
-            raise ExtractError(f"{file.path}: reading it was cancelled", "read it again") from None
+            raise ExtractError(f"{file.path}: cancelled", "read it again") from None
         except Silent:
-            raise LimitExceeded(f"reading {file.path.name} gave no sign of life for {silence:,.0f} seconds") from None
+            raise LimitExceeded(f"reading {file.path.name} did not respond for {silence:,.0f} seconds") from None
         except Ended as ended:
             raise _why(ended, file) from None
         if answer.resident > bounds.keep:
@@ -158,9 +158,9 @@ class Worker:
 
 def _why(ended: Ended, file: InputFile) -> AbistoreError:
     if ended.how == "killed":
-        return LimitExceeded(f"reading {file.path.name} was killed by the system, most likely for its memory")
+        return LimitExceeded(f"reading {file.path.name} was killed by the system, probably out of memory")
     return ExtractError(
-        f"{file.path}: the process that read it crashed ({ended.how})", "report it with the file, if you may"
+        f"{file.path}: the process that read it crashed ({ended.how})", "report it, with the file if possible"
     )
 
 

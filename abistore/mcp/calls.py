@@ -130,7 +130,7 @@ def invalid(error: ValidationError, known: list[str]) -> Refusal:
     elif any(each["type"] == "string_type" and isinstance(each["input"], int | float) for each in error.errors()):
         hint = 'give versions and references as strings, e.g. "2.10": as a number, 2.10 becomes 2.1'
     else:
-        hint = "tools/list tells the type of each argument"
+        hint = "tools/list shows the type of each argument"
     return Refusal("INVALID_ARGUMENT", "; ".join(told), hint)
 
 
@@ -333,7 +333,7 @@ def agreed(arguments: dict[str, Any]) -> Question | None:
     if found is None or (isinstance(decision, AcceptedElicitation) and decision.data.agree):
         return found
     hint = "do not ask again unless the user wants it"
-    raise Refusal("DECLINED", "the user was asked, and did not agree: nothing was written", hint)
+    raise Refusal("DECLINED", "the user declined: nothing was written", hint)
 
 
 def cannot_ask(error: MCPError, tool: str) -> MCPError:
@@ -341,8 +341,8 @@ def cannot_ask(error: MCPError, tool: str) -> MCPError:
     if error.code != MISSING_REQUIRED_CLIENT_CAPABILITY:
         return error
     message = (
-        f"{tool}: a person has to decide this, and the client declares no elicitation (form) by which to ask. "
-        "Nothing was written. Use a client that can ask, or start the server with --approvals auto"
+        f"{tool}: a person must confirm this, but the client does not support elicitation (form). Nothing was "
+        "written. Use a client that can ask, or start the server with --approvals auto"
     )
     return MCPError(error.code, message, error.error.data)
 

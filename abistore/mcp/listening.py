@@ -57,7 +57,7 @@ def parsed_tokens(text: str, where: str) -> tuple[BearerToken, ...]:
     for number, words in _lines(text):
         token = _token(words, f"{where}: line {number}")
         if token.digest in found:
-            raise UsageError(f"{where}: line {number}: the token stands twice", "one token has one line")
+            raise UsageError(f"{where}: line {number}: duplicate token", "write each token once")
         found[token.digest] = token
     return tuple(found.values())
 
@@ -184,7 +184,7 @@ class Listening(msgspec.Struct, frozen=True, kw_only=True):
         if not ip_address(address[0].partition("%")[0]).is_loopback and not self.allow_remote:
             raise UsageError(
                 f"--host {self.host}: can be reached from other machines",
-                "say --allow-remote if that is meant: whoever has a token can then ask from there",
+                "pass --allow-remote if that is intended: everybody with a token can then connect",
             )
         found = socket.socket(family, socket.SOCK_STREAM)
         try:
@@ -203,7 +203,7 @@ class Listening(msgspec.Struct, frozen=True, kw_only=True):
         try:
             found = socket.getaddrinfo(self.host or "?", self.port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError, OverflowError) as error:
-            raise UsageError(f"--host {self.host}: is no address of this machine", "e.g. --host 127.0.0.1") from error
+            raise UsageError(f"--host {self.host}: not an address of this machine", "e.g. --host 127.0.0.1") from error
         family, _, _, _, address = found[0]
         return family, (str(address[0]), int(address[1]))
 
@@ -213,8 +213,8 @@ class Listening(msgspec.Struct, frozen=True, kw_only=True):
         named = [*self.allowed_hosts, *([] if self._is_any else [bracketed(self.host)])]
         if not named:
             raise UsageError(
-                f"--host {self.host}: is every address of this machine, and no name",
-                "add --allowed-host with the name that clients call",
+                f"--host {self.host}: means every address of this machine, not a host name",
+                "add --allowed-host with the name that clients use",
             )
         return list(_with_ports([*named, *(LOOPBACK if self._is_loopback else ())]))
 

@@ -440,12 +440,12 @@ class Watcher:
     def _complain(self, refusal: Refusal) -> None:
         trouble = f"{refusal.code} {refusal.message}"
         if trouble != self._trouble:
-            self._say(f"subscribers are not told what changes: {refusal.message}; trying again")
+            self._say(f"subscribers are not notified of changes: {refusal.message}; retrying")
         self._trouble = trouble
 
     def _recover(self) -> None:
         if self._trouble:
-            self._say("subscribers are told again what changes")
+            self._say("subscribers are notified of changes again")
         self._trouble = ""
 
 

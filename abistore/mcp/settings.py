@@ -87,7 +87,7 @@ def _folder(given: str | Path) -> str:
     try:
         return canonical(given)
     except (OSError, ValueError, RuntimeError) as error:
-        raise UsageError(f"--read-root {given}: is no folder that can be read", "name a folder that exists") from error
+        raise UsageError(f"--read-root {given}: not a readable folder", "name a folder that exists") from error
 
 
 def absolute(database: str | None) -> str | None:

@@ -111,7 +111,7 @@ def parsed(data: bytes) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
-        return f"({len(data):,} bytes that are no JSON)"
+        return f"({len(data):,} bytes that are not JSON)"
 
 
 class RecordedStream:
@@ -128,7 +128,7 @@ class RecordedStream:
 
     async def __anext__(self) -> Any:
         item = await self._stream.__anext__()
-        message = item.message if isinstance(item, SessionMessage) else "(a line that is no message)"
+        message = item.message if isinstance(item, SessionMessage) else "(a line that is not a message)"
         self._recording.write("in", message)
         return item
 
@@ -222,7 +222,7 @@ def refusal_of_line(error: ValidationError) -> JSONRPCError:
     )
     identity = document.get("id")
     if any(each["type"] == "json_invalid" for each in found):
-        code, said = PARSE_ERROR, "Parse error: the line is no JSON"
+        code, said = PARSE_ERROR, "Parse error: the line is not JSON"
     elif isinstance(document.get("method"), str) and not isinstance(document.get("params", {}), dict):
         code, said = INVALID_PARAMS, "Invalid params: not an object"
     else:

@@ -23,7 +23,7 @@ import msgspec
 from abistore.errors import UsageError
 from abistore.patterns import pattern
 
-UNSET: Final = "is a variable of the script unset? give a value, or leave it out"
+UNSET: Final = "is a variable of the script unset? pass a value, or omit the option"
 
 
 class Given(msgspec.Struct, frozen=True):

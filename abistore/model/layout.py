@@ -391,8 +391,8 @@ def standard_array(name: Name, shape: Foreign) -> Array | None:
     return None
 
 
-STRANGERS: Final = "headers and binary do not belong together"
-STRANGERS_HINT: Final = "give the headers and the macros (--define) that the library was built with"
+STRANGERS: Final = "headers and binary do not match"
+STRANGERS_HINT: Final = "pass the headers and the macros (--define) of the library's build"
 
 
 def disagreeing(snapshot: Snapshot) -> frozenset[Name]:

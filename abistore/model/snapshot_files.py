@@ -122,7 +122,7 @@ class Sound:
             value = getattr(struct, field)
             if value is None or value == () or value is msgspec.UNSET:
                 if form == "qualifiers" and isinstance(struct, shapes.Qualified):
-                    raise _Unsound(f"{field} has 'nothing' among its words, which is no qualifier")
+                    raise _Unsound(f"{field} contains 'nothing', which is not a qualifier")
                 continue
             for one in value if isinstance(value, tuple) else (value,):
                 if form == "part":
@@ -148,9 +148,9 @@ def _why_not(struct: msgspec.Struct, form: str, value: Any) -> str:
             most = LARGEST if isinstance(struct, Evidence | Location | Provenance) else WIDEST
             return "" if 0 <= value < most else f"is not a number from 0 to {most - 1}: {str(value)[:60]}"
         case "qualifiers":
-            return "" if value in QUALIFIERS else f"has {value[:60]!r} among its words, which is no qualifier"
+            return "" if value in QUALIFIERS else f"contains {value[:60]!r}, which is not a qualifier"
         case "type name":
-            return "" if value.kind in TYPES and value.spelling else f"is {str(value)[:60]!r}, which is no type"
+            return "" if value.kind in TYPES and value.spelling else f"is {str(value)[:60]!r}, which is not a type"
     return ""
 
 
@@ -172,7 +172,7 @@ def _form(struct: type[msgspec.Struct], field: str, classes: tuple[Any, ...]) ->
 
 HINT: Final = "write it again with `abistore export`"
 CHANGED: Final = (
-    "fetch it again; if it was edited on purpose, take its digest out and write it anew with `abistore export`"
+    "download it again; if it was edited on purpose, remove its digest and write it again with `abistore export`"
 )
 
 SPELLED_OUT: Final = 1 << 10
@@ -271,12 +271,12 @@ def _file(data: bytes) -> File:
         raise SnapshotError("not an abistore snapshot", "snapshots are written with `abistore export`")
     if header.version != FORMAT_VERSION:
         raise SnapshotError(
-            f"snapshot format {header.version} is not known here (this abistore reads {FORMAT_VERSION})",
+            f"snapshot format {header.version} is not supported (this abistore reads {FORMAT_VERSION})",
             "upgrade abistore, or write the snapshot again with this version",
         )
     file = msgspec.json.decode(data, type=File)
     if file.digest is not None and file.digest != digest(file.said()).hex():
-        raise SnapshotError("the snapshot was changed since it was written: its digest is of something else", CHANGED)
+        raise SnapshotError("the snapshot was changed after it was written: its digest does not match", CHANGED)
     return file
 
 

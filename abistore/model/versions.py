@@ -102,21 +102,21 @@ def _fault(text: str) -> str:
     if len(text) > MOST_LETTERS:
         return f"use at most {MOST_LETTERS} characters"
     if text.startswith("-"):
-        return "begin with another character than -, which begins options"
-    return "leave out @, behind which references have the release" if "@" in text else ""
+        return "do not begin with -, which begins options"
+    return "omit @, which separates the release in references" if "@" in text else ""
 
 
 def _own_fault(what: Named, text: str) -> str:
     """What is wrong beside that: ``.`` begins a path, and ``libfoo=include`` gives headers to a library."""
     match what:
         case "library" if text.startswith(".") or "/" in text or "=" in text:
-            return "pass --library with a name without @, / and =, which begins with no dot"
+            return "pass --library with a name without @, / and = that does not begin with a dot"
         case "version" if re.search(r"[\s/]", text):
-            return "give a label without blanks and slashes, such as 1.2.0"
+            return "use a label without blanks and slashes, e.g. 1.2.0"
         case "version" if RESERVED.fullmatch(text):
-            return "latest, prev, baseline, candidate and none have a meaning of their own"
+            return "latest, prev, baseline, candidate and none are reserved"
         case "profile" if text == EVERY_PROFILE:
-            return "all means every profile: give another word"
+            return "all means every profile: choose another word"
         case _:
             return ""
 
@@ -418,7 +418,7 @@ def window(text: str) -> DeprecationWindow:
     """The window that a text says. Raises :class:`UsageError`."""
     read = _WRITTEN.fullmatch(text.strip().lower())
     if read is None:
-        raise UsageError(f"{text!r} is no deprecation window", HINT)
+        raise UsageError(f"{text!r} is not a deprecation window", HINT)
     return DeprecationWindow(int(read[1]), cast(WindowUnit, _UNITS[read[2].removesuffix("s")]))
 
 

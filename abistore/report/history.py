@@ -218,7 +218,7 @@ def _text(matrix: Matrix) -> Iterator[str]:
     signs = {_told_outcome(matrix, row, column) for row in range(len(versions)) for column in range(len(versions))}
     yield from (f"{sign} {said}" for sign, said in TOLD_OUTCOMES.items() if sign in signs)
     if any(_is_partial(matrix, row, column) for row in range(len(versions)) for column in range(len(versions))):
-        yield f"{PARTIAL} one of the two releases shows less than the other, so that something may have gone unseen"
+        yield f"{PARTIAL} one of the two releases has less evidence than the other, so changes may be missing"
     yield from (f"{UNJUDGED} {each.new} was not judged against {each.old}: {each.reason}" for each in matrix.unjudged)
 
 

@@ -92,7 +92,7 @@ def _ledger(ledger: Ledger) -> LedgerTable:
     release = ledger.release
     head = f"{release.line}: {release.version}"
     if ledger.channels:
-        head += f" ({', '.join(f'channel {name} stands here' for name in ledger.channels)})"
+        head += f" ({', '.join(f'channel {name} is here' for name in ledger.channels)})"
     rows = [_row(each) for each in ledger.standings]
     below = (*_refused(ledger), *ledger.remarks, *(said for each in ledger.standings for said in _below(each)))
     return LedgerTable(f"{head}: {_worst(ledger)}, {ledger.decision.outcome}", HEADS, rows, below)

@@ -127,7 +127,7 @@ DIGITS = 12
 LACKS = {
     "no-debug-info": "has no debug information",
     "debug-file-missing": "lacks its debug file",
-    "stale-debug-file": "has the debug file of another build",
+    "stale-debug-file": "has a debug file from another build",
     "incomplete-debug-info": "has incomplete debug information",
     "alternate-file-missing": "lacks the file that dwz moved debug information to",
     "unreadable-debug-file": "has a debug file that cannot be read",

@@ -49,7 +49,7 @@ def check_docs(docs: str) -> None:
         raise UsageError(f"not the address of documentation: {docs}", "e.g. https://example.org/abistore/kinds/{kind}")
     if masked(docs) != docs:
         raise UsageError(
-            f"the address of documentation has a password or token: {docs}", "it would stand in every report"
+            f"the address of documentation has a password or token: {docs}", "it would appear in every report"
         )
 
 

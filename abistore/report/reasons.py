@@ -25,14 +25,14 @@ def headline(outcome: Outcome, reasons: Sequence[Reason]) -> str:
 def no_break(report: Report, promise: Bump) -> str:
     """That nothing breaks, as far as that was compared."""
     gap = f"; {CHECKED}: {report.evidence_gap}" if report.evidence_gap else ""
-    return f"{promise.sentence or f'{report.new} breaks nothing of {report.old}'}{gap}"
+    return f"{promise.sentence or f'{report.new} does not break {report.old}'}{gap}"
 
 
 def breaking(report: Report, promise: Bump) -> str:
     """What breaks, and what the line would allow where a comparison asks for no release."""
     if promise.sentence and not promise.allowed:
         return promise.sentence
-    may = f"; a release may do that, as {soname_step(facts_of(report))}" if promise.allowed and promise.sentence else ""
+    may = f"; a release may do this: {soname_step(facts_of(report))}" if promise.allowed and promise.sentence else ""
     return f"{_changed(report)}{may}"
 
 
@@ -70,7 +70,7 @@ def restore(failing: Sequence[ReportedFinding]) -> str:
     """The way that always works: restore what broke."""
     names = ", ".join(dict.fromkeys(each.display for each in failing[:LISTED]))
     more = f" and {len(failing) - LISTED} more" if len(failing) > LISTED else ""
-    return f"restore what {counted(len(failing), 'finding')} broke: {names}{more}"
+    return f"fix {counted(len(failing), 'finding')}: {names}{more}"
 
 
 def bump_way(bump: Bump, name: str | None) -> str:
@@ -78,9 +78,9 @@ def bump_way(bump: Bump, name: str | None) -> str:
 
     ``name`` is what the library calls itself: a SONAME, an install name, or the name of a DLL.
     """
-    label = f"call it {bump.suggested}" if bump.suggested else ""
+    label = f"release it as {bump.suggested}" if bump.suggested else ""
     name_too = f"bump the {name_word(name or '')}" if bump.soname_required else ""
-    return " and ".join(filter(None, (label, name_too))) or "give it a label that declares the break"
+    return " and ".join(filter(None, (label, name_too))) or "give it a version that declares the break"
 
 
 MOST_IDENTITIES = 6

@@ -413,7 +413,7 @@ def said_of(finding: ReportedFinding) -> tuple[str, ...]:
     review = finding.review
     told = (
         f"since {finding.since}" if finding.since else "",
-        f"hurts {listed(finding.consumers)}" if finding.consumers else "",
+        f"affects {listed(finding.consumers)}" if finding.consumers else "",
         f"approved {approval(finding.approved)}" if finding.approved else "",
         finding.unapproved,
         f"review: {review.state} by {review.actor}{f': {review.note}' if review.note else ''}" if review else "",
@@ -497,14 +497,13 @@ def _allowed(bump: Bump, facts: ChangeFacts) -> str:
         case "nothing-breaks":
             return _compatible(bump, facts)
         case "label-major":
-            why = f"its label declares a release that may break ({old} to {new})"
+            why = f"its version declares a breaking release ({old} to {new})"
         case _:
-            why = (
-                f"{named}{f', and its label declares it ({old} to {new})' if bump.reason == 'soname-and-label' else ''}"
-            )
-    cure = f"; semantic versions would call it {bump.suggested}" if bump.suggested and not bump.unreleased else ""
+            declares = f", and its version declares it ({old} to {new})" if bump.reason == "soname-and-label" else ""
+            why = f"{named}{declares}"
+    cure = f"; semantic versioning would require {bump.suggested}" if bump.suggested and not bump.unreleased else ""
     ready = f"; the next release must be {bump.suggested}" if bump.suggested and bump.unreleased else ""
-    return f"{change(facts)}; that is allowed, {why}{cure}{ready}"
+    return f"{change(facts)}; this is allowed: {why}{cure}{ready}"
 
 
 def _compatible(bump: Bump, facts: ChangeFacts) -> str:
@@ -514,16 +513,16 @@ def _compatible(bump: Bump, facts: ChangeFacts) -> str:
         keep = f"; if nothing else needs the new {word}, keep the old one" if facts.checked else ""
         extent = "" if facts.checked else ", as far as that could be checked"
         return (
-            f"nothing was found that {new} breaks of {old}{extent}, and {soname_step(facts)}: every program must be "
+            f"{new} does not break {old}{extent}, but {soname_step(facts)}: every program must be "
             f"rebuilt{_users(facts)}{keep}"
         )
     if bump.suggested and bump.required != "patch":
-        call = "the next release must be" if bump.unreleased else "call it"
+        call = "the next release must be" if bump.unreleased else "release it as"
         step = "" if bump.versioning == "libtool" else f", a {bump.required} release"  # these labels have no such steps
-        return f"{new} breaks nothing of {old}, and adds to it: {call} {bump.suggested}{step}"
+        return f"{new} does not break {old}, and adds to it: {call} {bump.suggested}{step}"
     if bump.soname in {"renamed", "lowered", "lost"}:
-        return f"{new} breaks nothing of {old}, but {soname_step(facts)}: programs go on asking for the old name"
-    return f"{new} breaks nothing of {old}"
+        return f"{new} does not break {old}, but {soname_step(facts)}: programs keep asking for the old name"
+    return f"{new} does not break {old}"
 
 
 def _users(facts: ChangeFacts) -> str:
@@ -538,40 +537,40 @@ def _users(facts: ChangeFacts) -> str:
 def _refused(bump: Bump, facts: ChangeFacts) -> str:
     name = facts.sonames.new or facts.sonames.old or ""
     word, broken = name_word(name), change(facts)
-    call = f"the next release must be {bump.suggested}" if bump.unreleased else f"call it {bump.suggested}"
+    call = f"the next release must be {bump.suggested}" if bump.unreleased else f"release it as {bump.suggested}"
     label = call if bump.suggested else ""
     raised = " and ".join(filter(None, (label, to_bump(name))))
     back = f"restore {_what(facts)}"
     either = _restore_first if bump.declared == "patch" else _either  # who ships a mend did not mean to break
     match bump.reason:
         case "package-kept":
-            return f"{broken}, and the package kept its name, on which others depend: rename it with the SONAME"
+            return f"{broken}, and the package kept its name, although others depend on it: rename it with the SONAME"
         case "package-unknown":
-            return f"{broken}, and which packages hold it is not known: compare the packages"
+            return f"{broken}, and its packages are unknown: compare the packages"
         case "between-libraries":
-            return f"{broken}: its libraries do not fit each other, which no bump mends"
+            return f"{broken}: its libraries are inconsistent, which no version bump fixes"
         case "removed-too-early":
-            return f"{broken}, and {_early(facts.early)}: restore what went too early"
+            return f"{broken}, and {_early(facts.early)}: restore early removals"
         case "never":
             return f"{broken}, and the gate allows no break: {back}"
         case "label-lowered":
-            return f"{broken}, and has the lower label: compare the older release with the newer one"
+            return f"{broken}, and has the lower version: compare the older release with the newer one"
         case "label-promises-nothing":
             how = f"{bump.versioning} labels" if bump.versioning in {"calendar", "serial"} else "these labels"
             enough = bump.rule == "major" or (label and not bump.soname_required)  # sources find either
-            return f"{broken}, and {how} promise nothing: {either(label if enough else raised, back)}"
+            return f"{broken}, and {how} promise no compatibility: {either(label if enough else raised, back)}"
         case "label-too-small":
-            return f"{broken}, and its label declares no release that may break: {either(label, back)}"
+            return f"{broken}, and its version does not declare a breaking release: {either(label, back)}"
         case "soname-kept":
             return f"{broken} under the same {word}: {either(raised, back)}"
         case "soname-unversioned":
             said = f"the {word} {facts.sonames.new}, which has no version"
-            return f"{broken} under {said}: {either(f'give it a {word} with one', back)}"
+            return f"{broken} under {said}: {either(f'use a versioned {word}', back)}"
         case "soname-missing":
             named = "" if any(facts.sonames) else f"give it a {word}"
             return f"{broken}, and {_nameless(facts)}: {either(' and '.join(filter(None, (label, named))), back)}"
         case _:
-            return f"{broken}, and {soname_step(facts)}, which is no bump: {either(raised, back)}"
+            return f"{broken}, and {soname_step(facts)}, which is not a bump: {either(raised, back)}"
 
 
 def _early(removals: Sequence[EarlyRemoval]) -> str:
@@ -584,14 +583,14 @@ def _too_early(removal: EarlyRemoval) -> str:
     if removal.since and removal.removable:
         return f"{removal.display} may be removed from {removal.removable} on (deprecated since {removal.since})"
     if removal.since:
-        return f"{removal.display} is deprecated since {removal.since}, whose label opens no window"
+        return f"{removal.display} is deprecated since {removal.since}, whose version starts no deprecation window"
     return f"{removal.display} was never deprecated"
 
 
 def _nameless(facts: ChangeFacts) -> str:
     if any(facts.sonames):
         return soname_step(facts)
-    return "no SONAME keeps programs that were built before on the old release"
+    return "no SONAME ties existing programs to the old release"
 
 
 def _either(cure: str, back: str) -> str:
@@ -623,13 +622,13 @@ def _sides(facts: ChangeFacts) -> tuple[str, str]:
 
 
 def soname_step(facts: ChangeFacts) -> str:
-    """``SONAME went from .1 to .2``; whole names if they differ in more than their end."""
+    """``SONAME changed from .1 to .2``; whole names if they differ in more than their end."""
     old, new = facts.sonames
     word = name_word(new or old or "")
     whose = f"the {word} of {facts.library}" if facts.library else word if word == "SONAME" else f"the {word}"
     if not old or not new:
-        return f"{whose} {f'{old} was lost' if old else f'{new} is new'}"
+        return f"{whose} {f'{old} was removed' if old else f'{new} was added'}"
     stem = old.find(".so.") + len(".so")
     if stem >= len(".so") and old[:stem] == new[:stem]:
         old, new = old[stem:], new[stem:]
-    return f"{whose} went from {old} to {new}"
+    return f"{whose} changed from {old} to {new}"

@@ -71,8 +71,11 @@ def set_baseline(reference: str, plan: BaselinePlan = PLAIN, *, database: Databa
         release = store.resolve(reference, target=line_target(store, plan.target), profile=plan.profile)
         store.hold(release.line)
         if release not in releases_of(store, release.line):
-            what = "a candidate" if release.candidate else "replaced or taken back"
-            hint = "a baseline points at a release: ingest the file again without --against, or suppress what failed"
+            what = "a candidate" if release.candidate else "replaced or removed"
+            hint = (
+                "a baseline points at a release: ingest the file again without --against, or suppress the failing "
+                "findings"
+            )
             raise UsageError(f"{reference}: {release.reference} of this digest is {what}, and no release", hint)
         _check_seen(store, release, plan)
         return store.set_baseline(release.line, plan.channel, release.version, plan.actor or user(), plan.reason)
@@ -109,9 +112,9 @@ def _check_seen(store: Store, release: Release, plan: BaselinePlan) -> None:
     version = stands.version if stands else UNSET
     if version != plan.expect or not (stands.digest if stands else "").startswith(plan.expect_digest or ""):
         same = version == plan.expect
-        there = f"{version}, of which another binary was seen" if same else f"{version}, and not {plan.expect}"
-        message = f"{release.line}: baseline {plan.channel} stands at {there}"
-        raise StaleBaseline(message, "look at what it stands at now, and decide again")
+        there = f"{version}, but with another binary than expected" if same else f"{version}, not at {plan.expect}"
+        message = f"{release.line}: baseline {plan.channel} is at {there}"
+        raise StaleBaseline(message, "check where it is now, and decide again")
 
 
 def standing_release(store: Store, beside: Release, channel: str) -> Release | None:
@@ -129,7 +132,7 @@ def check_digest(release: Release, digest: str | None) -> None:
     check_not_blank("the digest", digest)
     if not release.digest.startswith(digest.lower()):
         message = f"{release.reference}: has the digest {release.digest[:12]}, and not {digest[:12]}"
-        raise StaleBaseline(message, "another binary is stored under this version: look at it, and decide again")
+        raise StaleBaseline(message, "another binary is stored under this version: check it, and decide again")
 
 
 def clear_baseline(library: str, plan: BaselinePlan = PLAIN, *, database: Database = None) -> tuple[BaselineMove, ...]:
@@ -313,9 +316,9 @@ def standing_note(store: Store, release: Release) -> str:
     if standing is LabelOrder.UNORDERED:
         kind = "version" if scheme == AUTO else f"{scheme} version"
         latest = ", and is not @latest" if behind else ""
-        return f"{release.version} is no {kind}: it stands after all versions, in the order of ingestion{latest}"
+        return f"{release.version} is not a {kind}: it is ordered after all versions, by ingestion{latest}"
     name = series(release.version, scheme)
-    return f"in series {name}: it stands after all versions without a name, and is not @latest" if behind else ""
+    return f"in series {name}: it is ordered after all versions without a name, and is not @latest" if behind else ""
 
 
 class EditPlan(Given, frozen=True):
@@ -337,9 +340,11 @@ def release_edit(reference: str, plan: EditPlan, *, database: Database = None) -
         raise UsageError(f"{reference}: nothing to change", "pass --released, --revision, --url or --clear")
     for fact in given:
         if fact in plan.clear:
-            raise UsageError(f"--{fact} and --clear {fact} contradict each other", "pass one of them")
+            raise UsageError(f"--{fact} and --clear {fact} exclude each other", "pass one of them")
         if said[fact] == "":
-            raise UsageError(f"the {fact} is empty", f"is a variable of the script unset? --clear {fact} takes it away")
+            raise UsageError(
+                f"the {fact} is empty", f"is a variable of the script unset? --clear {fact} removes the value"
+            )
     for what, text in (("revision", plan.said.revision), ("url", plan.said.url), ("actor", plan.actor)):
         check_label(what, text)
     with using(database, write=True) as store:
@@ -373,7 +378,7 @@ def release_tag(reference: str, tag: str, plan: TagPlan = ADD, *, database: Data
     Raises :class:`SnapshotNotFound`, :class:`UsageError`, :class:`StaleBaseline`.
     """
     if plan.remove and plan.note:
-        raise UsageError("--remove and --note contradict each other", "pass one of them")
+        raise UsageError("--remove and --note exclude each other", "pass one of them")
     found = tag_of(tag, plan.note)
     with using(database, write=True) as store:
         release = store.resolve(reference, target=line_target(store, plan.target), profile=plan.profile)
@@ -435,9 +440,9 @@ def db_prune(plan: RetentionPlan, *, database: Database = None) -> PrunedStore:
     unknown library.
     """
     if plan.keep_last is None and plan.before is None:
-        raise UsageError("nothing says which builds to keep", "give --keep-last, --older-than, or both")
+        raise UsageError("no rule selects the builds to keep", "give --keep-last, --older-than, or both")
     if plan.keep_last is not None and plan.keep_last < 1:
-        raise UsageError("--keep-last is at least 1", "the newest build of a line always stays")
+        raise UsageError("--keep-last is at least 1", "the newest build of a line is always kept")
     last = plan.keep_last or 1
     with using(database, write=not plan.dry_run) as store:
         if plan.library is not None and plan.library not in {key.library for key in store.lines()}:
@@ -468,5 +473,5 @@ def older_than(text: str, today: date | None = None) -> datetime:
         else:
             day = date.fromisoformat(text.strip())
     except (ValueError, OverflowError):
-        raise UsageError(f"{text!r} is no age", AGE_HINT) from None
+        raise UsageError(f"{text!r} is not an age", AGE_HINT) from None
     return datetime(day.year, day.month, day.day, tzinfo=UTC)

@@ -204,7 +204,7 @@ class Admission:
             raise BaselineLost(
                 f"{line}: no baseline at {self.gate.channel}, and its SONAME {same.soname} is that of "
                 f"{same.reference}, which has one",
-                f"judge it as what it is loaded as: --library {same.line.library}",
+                f"judge it under the name that programs load: --library {same.line.library}",
             )
         self._check_had_none()
 
@@ -223,7 +223,7 @@ class Admission:
             standing = sorted({move.channel for move in self.store.baselines(line.library) if move.line == line})
             other = f"gate against --channel {' or '.join(standing)}; or " if standing else ""
             raise BaselineLost(
-                f"{line}: no baseline at {channel}, but it had one before: {last.channel} was put at {last.version}",
+                f"{line}: no baseline at {channel}, but it had one before: {last.channel} was set to {last.version}",
                 f"{other}put one there: {put}",
             )
 

@@ -41,37 +41,35 @@ class WhatIsApproved(StrictDocument):
     """The finding in words, so that a person can review the file. It must match the identity."""
 
     kind: str = Field(description="The kind of change.")
-    subject: Kind = Field(description="What is changed: a function, a record ...")
-    symbol: str = Field(description="The declaration, as the linker spells it (types: as the source does).")
+    subject: Kind = Field(description="The kind of declaration: function, record, ...")
+    symbol: str = Field(description="The declaration, in the linker's spelling (types: in the source's spelling).")
     part: str = Field("", description="The field, enumerator or parameter.")
-    old_value: str | None = Field(None, description="The value before.")
-    new_value: str | None = Field(None, description="The value now.")
+    old_value: str | None = Field(None, description="The old value.")
+    new_value: str | None = Field(None, description="The new value.")
     covers: tuple[str, ...] | None = Field(
         None,
-        description="The identities of consequences that are approved with it, as they follow from nothing else. "
-        "Without it: approved before identities covered any.",
+        description="The identities of consequences that are approved with it. Absent in approvals from before"
+        " identities covered consequences.",
     )
 
 
 class ApprovalEntry(StrictDocument):
     """One accepted break."""
 
-    finding: str = Field(description="The identity of the finding: all of its digits.")
-    library: str = Field(description="The library that has it.")
-    what: WhatIsApproved | None = Field(None, description="What the finding says.")
-    reason: str = Field(description="Why the break is accepted.", min_length=1)
+    finding: str = Field(description="The full identity of the finding.")
+    library: str = Field(description="The library with the finding.")
+    what: WhatIsApproved | None = Field(None, description="The content of the finding.")
+    reason: str = Field(description="The reason for accepting the break.", min_length=1)
     approver: str = Field(description="Who decided.", min_length=1)
-    ticket: str = Field("", description="Where it was discussed.")
+    ticket: str = Field("", description="The discussion.")
     scope: str = Field(FOREVER, description="forever, release:VERSION or branch:CHANNEL.")
-    until: str = Field("", description="The last day, version or SONAME: 2026-12-31, 2.1, libfoo.so.1.")
-    target: str = Field("", description="The target that it holds on: elf-x86_64-64-little. Without it: on all.")
-    profile: str = Field(
-        DEFAULT_PROFILE, description="The build profile that it holds in, or all. Without it: default."
-    )
+    until: str = Field("", description="The last valid date, version or SONAME: 2026-12-31, 2.1, libfoo.so.1.")
+    target: str = Field("", description="The target that it applies to: elf-x86_64-64-little. Default: all.")
+    profile: str = Field(DEFAULT_PROFILE, description="The build profile that it applies to, or all. Default: default.")
     stood_at: str = Field(
         "",
-        description="The version that the library ended with when it was approved. It is void where the finding "
-        "happened after that and was undone. Without it: that of the database when the entry comes in.",
+        description="The latest version of the library when it was approved. The approval is void if the finding was"
+        " undone after that version and occurs again. Default: the latest version in the database at import.",
     )
 
 
@@ -81,8 +79,8 @@ class ApprovalDocument(StrictDocument):
     described = "docs/approvals.md"
 
     project: str = Field(
-        description="Whose file it is, in one word. What is gone from a project's file is withdrawn, and nothing that "
-        "another project's file says.",
+        description="The project that the file belongs to, in one word. Entries removed from the file are withdrawn; "
+        "approvals of other projects are not.",
         min_length=1,
     )
     approvals: tuple[ApprovalEntry, ...] = Field(description="In any order.", max_length=MOST)
@@ -219,7 +217,7 @@ def export_approvals(
     names = {one.project for one in found if one.project}
     names = names or ({library} if library else {one.library for one in found})
     if project is None and len(names) != 1:
-        raise UsageError("nothing says whose file it is", "name the project: --project NAME")
+        raise UsageError("the file names no project", "name the project: --project NAME")
     whose = names.pop() if project is None else project
     check_project(whose)
     return ExportedLedger(written(found, whose, form), len(found))

@@ -258,7 +258,7 @@ def _lapses(
     for one in meant:
         if state_at(one, at) == "holds":
             given = f"approved on {one.approved:%Y-%m-%d} by {one.approver}"
-            yield f"{given}, came back since {one.stood_at}, and goes again: approve again"
+            yield f"{given}, was restored after {one.stood_at} and removed again: approve again"
     for one in said:
         if one not in meant and state_at(one, at) == "holds":
             was = f" as `{one.facts.values}`" if one.facts and one.facts.values else ""
@@ -269,7 +269,7 @@ def _now(one: Approval, finding: ReportedFinding) -> str:
     """What is different from what was approved: the values, or what the finding covers."""
     is_now = values(finding.old_value, finding.new_value)
     if one.facts is None or one.facts.values != is_now:
-        return f"it is `{is_now}` now" if is_now else "its facts are others now"
+        return f"it is `{is_now}` now" if is_now else "its facts changed"
     new = frozenset(finding.covers).difference(one.facts.covers or ())
     more = [each for each in finding.consequences if parts_of_report(each) <= new]
     if not more:
@@ -288,10 +288,10 @@ def _ended(one: Approval, at: GatePlace) -> str:
     """Why an approval does not hold any more, or is not known to: of a file without a version, say."""
     until, _, last = one.until.partition(":")
     if until == "version" and at.version is None:
-        return f"not approved here: {in_words(one)}, and nothing says which version this is"
+        return f"not approved here: {in_words(one)}, and this version is unknown"
     if until == "version" and not no_later(last, at.version or "", at.scheme):
         return f"not approved here: {in_words(one)}, and the scheme {at.scheme} cannot order {at.version} before that"
-    return f"no longer approved: {in_words(one)}, which is over"
+    return f"no longer approved: {in_words(one)}, which has expired"
 
 
 def _unmet(

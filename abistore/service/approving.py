@@ -70,7 +70,7 @@ def target_of(store: Store, library: str, text: str) -> str:
     known = sorted({line.target for line in store.lines() if line.library == library})
     if len(known) > 1:
         hint = f"--target {EVERY_TARGET}, or one of {', '.join(known)}"
-        raise UsageError(f"{library} is stored for {len(known)} targets, and nobody says where this holds", hint)
+        raise UsageError(f"{library} is stored for {len(known)} targets; select one", hint)
     return known[0] if known else ""
 
 
@@ -86,7 +86,7 @@ def profile_of(store: Store, library: str, target: str, text: str) -> str:
     known = sorted({line.profile for line in store.lines() if line.library == library and target in {"", line.target}})
     if len(known) > 1:
         hint = f"--profile {EVERY_PROFILE}, or one of {', '.join(known)}"
-        raise UsageError(f"{library} is stored in {len(known)} build profiles, and nobody says where this holds", hint)
+        raise UsageError(f"{library} is stored in {len(known)} build profiles; select one", hint)
     return known[0] if known else DEFAULT_PROFILE
 
 
@@ -119,14 +119,14 @@ def check_to_come(until: str, today: date) -> None:
     """Raise :class:`UsageError` for an end that is a day of the past."""
     word, _, last = until.partition(":")
     if word == "date" and date.fromisoformat(last) < today:
-        raise UsageError(f"the end {last} is over already", "name a day to come, or leave it out")
+        raise UsageError(f"the end {last} is in the past", "use a future date, or omit it")
 
 
 def _day(text: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError as error:
-        raise UsageError(f"not a day: {text[:40]!r}", "write it as 2027-01-31") from error
+        raise UsageError(f"not a date: {text[:40]!r}", "write it as 2027-01-31") from error
 
 
 def idle(store: Store, said: Approval, found_in: Release | None, today: date) -> str:
@@ -140,7 +140,7 @@ def idle(store: Store, said: Approval, found_in: Release | None, today: date) ->
         return f"{said.library} is not stored in the build profile {said.profile} yet"
     scope, _, named = said.scope.partition(":")
     if scope == "branch" and named not in {move.channel for move in store.baselines(said.library)}:
-        return f"no baseline {named} of {said.library} stands yet"
+        return f"{said.library} has no baseline {named} yet"
     if (
         found_in is None
         or said.target not in {"", found_in.line.target}
@@ -154,19 +154,19 @@ def idle(store: Store, said: Approval, found_in: Release | None, today: date) ->
     )
     if state_at(said, at) != "expired":
         return ""
-    return f"that is over for {found_in.version}, which has the finding"
+    return f"that has expired for {found_in.version}, which has the finding"
 
 
 def check_finding(called: str, facts: ApprovedFacts | None) -> None:
     """Raise :class:`UsageError` for what is no identity, and where it stands for another finding than is said."""
     if not is_whole(called):
-        raise UsageError(f"not the identity of a finding: {called[:40]!r}", "give all of its twenty digits")
+        raise UsageError(f"not the identity of a finding: {called[:40]!r}", "use all of its twenty digits")
     if facts is None:
         return
     if called_by_facts(facts, facts.covers or ()) != called.partition("-")[0]:
         raise UsageError(
-            f"{called} is not what is said of it: {facts.kind} of {facts.symbol[:80]!r}",
-            "copy identity and values from one report, as `abistore approve export` does",
+            f"{called} does not match its facts: {facts.kind} of {facts.symbol[:80]!r}",
+            "copy identity and values from the same report, like `abistore approve export`",
         )
 
 
@@ -199,7 +199,7 @@ class ApprovalPlan(Given, frozen=True):
         for what in ("reason", "ticket", "approver", "actor", "origin"):
             check_note(what, getattr(self, what))
         if not self.reason.strip():
-            raise UsageError("no reason is given", "say why in --reason: who reads a report later has nothing else")
+            raise UsageError("no reason is given", "pass --reason: later readers of a report have nothing else")
 
 
 class ApprovedBreak(msgspec.Struct, frozen=True):
@@ -309,7 +309,7 @@ def _facts_in(told: ReportedFinding) -> ApprovedFacts:
 def _named(approver: str) -> str:
     named = approver.strip() or user()
     if not named:
-        raise UsageError("nobody approves this", "name who decided it: --approver")
+        raise UsageError("the approver is missing", "pass --approver with the person who decided")
     return named
 
 
@@ -348,7 +348,7 @@ def withdraw(
 def _said_by_file(one: Approval) -> str:
     """What brings an approval back that is withdrawn: the reviewed file that it came from."""
     file = one.origin.removeprefix("file ")
-    again = f"take it out of {file} too, or the next `abistore approve sync` approves it again"
+    again = f"remove it from {file} too, or the next `abistore approve sync` approves it again"
     return again if one.project else ""
 
 
@@ -362,10 +362,12 @@ def _withdrawn(standing: Sequence[Approval], digits: str, wanted: tuple[str | No
     ]
     meant_by = sorted({(one.library, one.identity) for one in found})
     if not found:
-        raise SnapshotNotFound(f"nothing approved is called {digits}", "`abistore approve list` shows what is")
+        raise SnapshotNotFound(f"no approved finding {digits}", "`abistore approve list` shows approved findings")
     if len(meant_by) > 1:
         listed = ", ".join(f"{identity} of {library}" for library, identity in meant_by[:3])
-        raise UsageError(f"{digits}: several approved findings begin so", f"give more digits, or --library: {listed}")
+        raise UsageError(
+            f"{digits}: several approved findings begin with this", f"give more digits, or --library: {listed}"
+        )
     return found
 
 

@@ -193,8 +193,8 @@ def lacks(asked: AskedRelease, departures: Departures, compared: Compared) -> It
     for group, names in groups.items():
         yield _lack(asked.release.version, group, names)
     if departures.unread:
-        broke = f"{counted(len(departures.unread), 'earlier release')} broke the one before"
-        yield f"{broke}: `abistore blame --restored` tells whose programs that left behind"
+        broke = f"{counted(len(departures.unread), 'earlier release')} broke the previous one"
+        yield f"{broke}: `abistore blame --restored` shows the affected programs"
 
 
 def _lack(version: str, group: tuple[Release, Release, Release, bool], names: Sequence[str]) -> str:

@@ -47,7 +47,7 @@ class CommitSource(msgspec.Struct, frozen=True):
         """Refuse a URL that would be no link."""
         if self.url and (REVISION not in self.url or urlsplit(self.url).scheme not in {"http", "https"}):
             raise UsageError(
-                f"{self.url}: is no URL of a commit", f"for example https://example.org/foo/commit/{REVISION}"
+                f"{self.url}: not the URL of a commit", f"for example https://example.org/foo/commit/{REVISION}"
             )
 
 
@@ -62,8 +62,8 @@ class Commits:
 
     def __init__(self, source: CommitSource = NOWHERE) -> None:
         if source.repository is not None and not _git(source.repository, *_CHECK):
-            hint = "give the folder of a checkout that git trusts; git must be installed"
-            raise UsageError(f"{source.repository}: git finds no repository there", hint)
+            hint = "pass the folder of a checkout that git trusts; git must be installed"
+            raise UsageError(f"{source.repository}: not a git repository", hint)
         self._source = source
         self._known: dict[str, Commit | None] = {}
 

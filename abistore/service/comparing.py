@@ -43,7 +43,7 @@ def strangers(report: Report) -> str:
     old, new = report.old, report.new
     if not (_is_named(old) and _is_named(new)) or _names(old) & _names(new):
         return ""
-    return f"by their names these are two different libraries, {_name(old)} and {_name(new)}"
+    return f"these libraries have different names: {_name(old)} and {_name(new)}"
 
 
 def _is_named(side: Side) -> bool:

@@ -293,7 +293,7 @@ def judged_consumer(
     broken_by = tuple(sorted({*lacks, *built, *since}))
     not_checked = (*unseen(consumer.details), *needs.unsettled(consumer.types))
     if not compared:
-        not_checked += ("how functions are called: there is no release before to compare with",)
+        not_checked += ("calls of functions: there is no previous release to compare with",)
     return JudgedConsumer(
         *consumer.details.key, "breaks" if broken_by else "runs", len(own), broken_by, tuple(not_checked)
     )
@@ -339,7 +339,7 @@ def _program(
         platform = line_target(store, target)
         read = [each for each in read_consumers(program, options).consumers if platform in {None, each.details.target}]
         if len(read) != 1:
-            raise UsageError(f"{program}: holds {len(read)} programs", "name one of them")
+            raise UsageError(f"{program}: contains {len(read)} programs", "name one of them")
         return read[0]
     found = named(store, str(program), target)
     if len(found) > 1:

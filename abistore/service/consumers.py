@@ -48,9 +48,9 @@ Sort: TypeAlias = Literal["symbol", "version", "size", "type", "change"]
 
 
 WORDS: Mapping[str, str] = {
-    "asks-at-run-time": "what it asks for by dlsym or GetProcAddress",
+    "asks-at-run-time": "symbols that it looks up with dlsym or GetProcAddress",
     "no-types": "the types it was built with: it has no debug information about them",
-    "some-types": "some of the types it was built with: its debug information is not whole",
+    "some-types": "some of the types it was built with: its debug information is incomplete",
 }
 """What of a consumer is not checked, in words."""
 
@@ -262,7 +262,7 @@ def _packaged(package: InputFile, options: ExtractOptions) -> ReadConsumers:
             found += [consumer_of(each, f"{where}:{entry.path}", where) for each in read]
     if not found:
         others = f"; left out: {', '.join(left_out[:5])}" if left_out else ""
-        raise InputError(f"{package.path}: holds no program{others}", "name a package or folder with programs")
+        raise InputError(f"{package.path}: contains no program{others}", "name a package or folder with programs")
     return ReadConsumers(tuple(found), tuple(sorted(left_out)))
 
 
@@ -354,7 +354,7 @@ def add_consumers(
     if name:
         check_label("name", name)
         if len(paths) > 1:
-            raise UsageError("--name is for one program", "leave it out: each is called by its file")
+            raise UsageError("--name applies to one program", "omit it: each is named after its file")
     read = [read_consumers(path, options or ExtractOptions(), name) for path in paths]
     consumers = list(_once(read))
     with using(database, write=True, create=True) as store:
@@ -372,7 +372,7 @@ def _once(read: Sequence[ReadConsumers]) -> Iterator[Consumer]:
     for consumer in (one for each in read for one in each.consumers):
         if consumer.details.key in seen:
             raise UsageError(
-                f"{consumer.details.name}: two programs of one name for {consumer.details.target}",
+                f"{consumer.details.name}: two programs with the same name for {consumer.details.target}",
                 "add them one by one, each with --name",
             )
         seen.add(consumer.details.key)
@@ -497,11 +497,11 @@ def _notes(
         yield f"no known consumer of {library}: `abistore consumers add` stores what programs use"
         return
     which = f": {listed(hurt)}" if hurt else ""
-    yield f"hurts {len(hurt)} of {counted(len(known), 'known consumer')} of {library}{which}"
+    yield f"affects {len(hurt)} of {counted(len(known), 'known consumer')} of {library}{which}"
     others = {each.details.name for each in known} - {each.details.name for each in loading}
     if others:
         have = counted(len(others), "known consumer has", "known consumers have")
-        yield f"{have} to be built again, for another SONAME: {listed(others)}"
+        yield f"{have} to be rebuilt for another SONAME: {listed(others)}"
     unsure = {each.details.name for each in loading if each.details.unseen} - set(hurt)
     if unsure:
         why = sorted({word for each in loading if each.details.name in unsure for word in unseen(each.details)})
@@ -644,7 +644,7 @@ def _used(
     linked = f"; it needs {', '.join(program.needed[:3])}" if program.needed else "; it needs no shared library"
     raise UsageError(
         f"{program.name}: imports nothing that {report.old.library} exports{linked}",
-        "name a program that was linked with the old side; what it loads with dlopen cannot be told from it",
+        "name a program that was linked with the old side; its file does not show what it loads with dlopen",
     )
 
 
@@ -665,5 +665,5 @@ def _impact(finding: ReportedFinding) -> Impact:
 
 def _set_aside(finding: ReportedFinding, names: str) -> ReportedFinding:
     source = _impact(finding) is Impact.API_BREAK
-    why = "what is built already does not meet it" if source else "imports no export through which it is met"
+    why = "existing binaries are not affected" if source else "imports no export that uses it"
     return msgspec.structs.replace(finding, suppressed_by=f"--for {names}", suppression_reason=why)

@@ -145,7 +145,7 @@ def first_release(new: Side, asked: DecisionRequest) -> Decision:
     outcome: Outcome = "undecided" if missing else "pass"
     reasons = (
         *(Reason("evidence-missing", each.sentence) for each in missing),
-        Reason("first-release", f"{new} is the first release of its line: nothing precedes it"),
+        Reason("first-release", f"{new} is the first release of its line: there is no previous release"),
     )
     return Decision(
         new.library,
@@ -360,10 +360,10 @@ def _ways(report: Report, asked: DecisionRequest, found: _Weighed, missing: Sequ
     if not promise.allowed and promise.rule != "never" and promise.reason != "removed-too-early":
         yield Way("bump", words.bump_way(promise, report.new.soname or report.old.soname))
     if promise.allowed and asked.allow is None and verdict_of(report) >= Verdict.API_BREAK:
-        yield Way("bump", "judge it as a release, which may break this: --allow scheme")
+        yield Way("bump", "judge it as a release that may break: --allow scheme")
     if asked.profile is not None and found.failing:
         command = f"abistore approve {' '.join(_ids(found.failing))} {_where(report, asked.profile)} --reason WHY"
-        yield Way("approve", f"accept it: {command}", command)
+        yield Way("approve", f"approve it: {command}", command)
 
 
 def _where(report: Report, profile: str) -> str:

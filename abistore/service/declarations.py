@@ -220,7 +220,7 @@ def card(operand: str | Path, *, database: Database = None, selection: Selection
 def _headers(snapshot: Snapshot) -> DeclaredExports | None:
     if snapshot.evidence_of("source").state == "missing":
         return None
-    with limits_for(snapshot.weight, f"telling declarations of {snapshot.label}"):
+    with limits_for(snapshot.weight, f"spelling declarations of {snapshot.label}"):
         return declared_exports(snapshot)
 
 
@@ -230,7 +230,7 @@ def declarations(
     """The declarations called ``name``, in each facet that saw them. Raises :class:`SnapshotNotFound`."""
     with operands(database, selection) as reader:
         snapshot = reader.read(operand).snapshot
-    with limits_for(snapshot.weight, f"telling declarations of {snapshot.label}"):
+    with limits_for(snapshot.weight, f"spelling declarations of {snapshot.label}"):
         return _declarations(snapshot, find(snapshot, name))
 
 
@@ -273,7 +273,7 @@ def find(snapshot: Snapshot, text: str) -> tuple[Name, ...]:
         return described
     unseen = "; its types are not known, for want of debug information" if not snapshot.entries.get("layout") else ""
     raise SnapshotNotFound(
-        f"{snapshot.library}: no declaration is called {text}{unseen}", declarations_near(text, shown.values())
+        f"{snapshot.library}: no declaration named {text}{unseen}", declarations_near(text, shown.values())
     )
 
 

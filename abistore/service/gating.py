@@ -60,14 +60,14 @@ def merge_base(store: Store, report: Report, profile: str | None, named: str) ->
     if not found:
         raise SnapshotNotFound(
             f"{side.library}: no build of the merge base {named} is stored",
-            "ingest each build of the main branch with --revision, or leave out --merge-base",
+            "ingest each build of the main branch with --revision, or omit --merge-base",
         )
     exact = [each for each in found if named in (each.version, each.revision)]
     several = sorted({each.revision or each.version for each in found})
     if not exact and len(several) > 1:
         raise SnapshotNotFound(
             f"{side.library}: builds of several revisions begin with {named}: {', '.join(several[:3])}",
-            "give --merge-base with all digits",
+            "pass --merge-base with all digits",
         )
     return max(exact or found, key=lambda each: each.sequence)
 
@@ -91,7 +91,7 @@ def _changes_at(
     side = report.old
     olds = [each for each in store.releases(side.library, side.target, profile) if each.digest == side.digest]
     if not olds:
-        raise SnapshotNotFound(f"{side.library} {side.version} is not stored any more", "")
+        raise SnapshotNotFound(f"{side.library} {side.version} is no longer stored", "")
     old = next((each for each in olds if each.version == side.version), olds[-1])
     return () if old == base else judged(store, old, base, by=by).report.changes
 
@@ -398,7 +398,7 @@ def _library(new: str | Path, selection: Selection) -> str:
         library, at, _ = new.partition("@")
         if at:
             return library
-        raise UsageError(f"{new}: a digest does not tell whose baseline is meant", "name the library, or the old side")
+        raise UsageError(f"{new}: a digest does not select a baseline", "name the library, or the old side")
     options = ExtractOptions(layout=False, max_bytes=selection.options.max_bytes, only=selection.options.only)
     return capture(new, options=options, target=selection.target).library
 

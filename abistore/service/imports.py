@@ -56,10 +56,10 @@ def _toml(path: Path, text: str) -> dict[str, str]:
     try:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"{path}: is no TOML: {error}", 'write "FILE" = "VERSION" in each line') from error
+        raise UsageError(f"{path}: not TOML: {error}", 'write "FILE" = "VERSION" in each line') from error
     table = document.get("versions", document)
     if not isinstance(table, dict) or not all(isinstance(version, str) for version in table.values()):
-        raise UsageError(f"{path}: a version is no text", 'write "FILE" = "VERSION" in each line')
+        raise UsageError(f"{path}: a version is not text", 'write "FILE" = "VERSION" in each line')
     return table
 
 
@@ -74,7 +74,7 @@ def _csv(path: Path, text: str) -> dict[str, str]:
                 raise UsageError(f"{path}: line {number} is not FILE,VERSION", "write a file and its version in each")
             found[cells[0]] = cells[1]
     except csv.Error as error:
-        raise UsageError(f"{path}: is no CSV: {error}", "write FILE,VERSION in each line") from error
+        raise UsageError(f"{path}: not CSV: {error}", "write FILE,VERSION in each line") from error
     return found
 
 
@@ -222,7 +222,7 @@ def _placed(found: Sequence[DumpedRelease], database: Database, failed: list[Ing
         elif release.path not in told:
             told.add(release.path)
             error = UsageError(
-                f"{release.path}: does not tell for which platform it is", "pass --target, such as --target x86_64"
+                f"{release.path}: does not record its platform", "pass --target, such as --target x86_64"
             )
             failed.append(_failure(release.path, error))
 
@@ -435,7 +435,7 @@ def db_merge(other: str | Path, plan: MergePlan | None = None, *, database: Data
     if is_bundle(other):
         return _merge_file(Path(other), wish, database)
     if str(other) == locate(database):
-        raise UsageError(f"{masked(str(other))}: a store cannot be brought into itself", "name another store")
+        raise UsageError(f"{masked(str(other))}: a store cannot be merged into itself", "name another store")
     from abistore.store.gathering import gather
 
     with using(other) as source, using(database, write=True, create=True) as store:

@@ -147,7 +147,7 @@ def requirement(text: str | None) -> EvidenceRequirement | None:
     words = [word.strip() for word in text.split(",")]
     unknown = [word for word in words if word not in {*FACETS, NO_LESS, "none"}]
     if unknown or (len(words) > 1 and "none" in words):
-        message = f"--require {text}: {unknown[0]!r} is no facet" if unknown else f"--require {text}: none is alone"
+        message = f"--require {text}: {unknown[0]!r} is not a facet" if unknown else f"--require {text}: none is alone"
         raise UsageError(message, f"give some of {', '.join(FACETS)} and {NO_LESS}, separated by commas, or none")
     return EvidenceRequirement(tuple(facet for facet in FACETS if facet in words), NO_LESS in words)
 
@@ -297,7 +297,7 @@ def report(comparison: Comparison, churned: Churn, sides: tuple[Snapshot, Snapsh
     from abistore.report.document import declared
 
     old, new = sides
-    with limits_for(old.weight + new.weight, f"telling what changed from {old.label} to {new.label}"):
+    with limits_for(old.weight + new.weight, f"comparing declarations of {old.label} and {new.label}"):
         if any(each.kind in OF_MOVES for each in comparison.findings):
             from abistore.diffing.scopes import aligned
 

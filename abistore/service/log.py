@@ -174,7 +174,7 @@ def unknown(store: Store, digits: str, more: str = "") -> SnapshotNotFound:
         old, new = sides
         asked = f"`abistore verdict {quote(f'{new.line.library}@{new.version}')} --against {quote(old.version)}`"
         return SnapshotNotFound(
-            f"no comparison of this store has a finding {digits}: a verdict that another store brought has",
+            f"no comparison of this store has a finding {digits}, only a verdict merged from another store",
             f"{asked} judges here{more}",
         )
     return SnapshotNotFound(

@@ -129,7 +129,9 @@ def _facts(one: ExportedApproval) -> ApprovedFacts | None:
     try:
         return msgspec.convert(told, ApprovedFacts) if one.kind else None
     except msgspec.ValidationError as error:
-        raise UsageError(f"an approval of {one.subject[:40]!r}, which is no declaration", "export it again") from error
+        raise UsageError(
+            f"an approval of {one.subject[:40]!r}, which is not a declaration", "export it again"
+        ) from error
 
 
 def _no_later(moment: datetime) -> datetime:

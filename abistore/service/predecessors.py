@@ -64,17 +64,17 @@ def passed_over(store: Store, old: Release, version: str) -> tuple[str, ...]:
 
 def beside_itself(release: Release) -> str:
     """The remark where a release is judged against itself, in which nothing can be found."""
-    return f"{release.version} is the release that it is judged against: no other one was compared"
+    return f"{release.version} is its own baseline: nothing else was compared"
 
 
 def leads_here(release: Release, soname: str | None) -> str:
     """The remark where the old SONAME leads to the new library in its package: another SONAME keeps nobody apart."""
-    return f"{release.soname} leads to this library, whatever it calls itself ({soname}): programs load it by that name"
+    return f"programs load this library as {release.soname}, although its SONAME is {soname}"
 
 
 def before_it_moves(release: Release, channel: str | None) -> str:
     """The remark where a release is judged against the one that a baseline is about to leave."""
-    return f"compared with {release.version}, at which the baseline {channel} stands, before it moves"
+    return f"compared with {release.version}, the baseline {channel} before it moves"
 
 
 def before(store: Store, release: Release) -> list[Release]:
@@ -166,7 +166,7 @@ def counterpart_of(
         raise error
     found = store.resolve(f"{line.library}@{against}", target=line.target, profile=line.profile)
     if found.candidate:
-        raise UsageError(f"{found.reference}: a candidate is no release to be judged against", "name a release")
+        raise UsageError(f"{found.reference}: a candidate cannot be a baseline", "name a release")
     return GateCounterpart(found)
 
 
@@ -221,8 +221,8 @@ def _first(store: Store, line: LineKey) -> str:
     """Why nothing precedes a release. A misspelled profile or target begins a new line, so that is said."""
     others = [str(other) for other in store.lines() if other.library == line.library and other != line]
     if not others or line in store.lines():
-        return "nothing precedes it"
-    return f"nothing precedes it in the new line {line}, beside {', '.join(others)}"
+        return "there is no previous release"
+    return f"there is no previous release in the new line {line}, beside {', '.join(others)}"
 
 
 def _is_set(store: Store, line: LineKey, channel: str) -> bool:

@@ -208,9 +208,9 @@ def _no_toml(path: Path, text: str, said: str) -> ConfigError:
     """The error of a file that is no TOML, which what stands twice makes it too: neither would be the one meant."""
     place = re.search(r"at line (\d+)", said)
     if place is None or not said.startswith(_TWICE):
-        return ConfigError(f"{path}: is no TOML: {said}")
+        return ConfigError(f"{path}: not TOML: {said}")
     what = text.splitlines()[int(place[1]) - 1].partition("=")[0].strip()
-    return ConfigError(f"{path}:{place[1]}: {what} is given twice", "only one counts: leave the other out")
+    return ConfigError(f"{path}:{place[1]}: {what} is given twice", "remove one of them")
 
 
 def _text(path: Path) -> str:
@@ -224,7 +224,7 @@ def _text(path: Path) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: is no UTF-8: {error.reason} at byte {error.start}") from None
+        raise ConfigError(f"{path}: not UTF-8: {error.reason} at byte {error.start}") from None
 
 
 def _meant(said: str) -> str:

@@ -62,7 +62,7 @@ def _read(policy: str | None, suppress: Sequence[str], *, strict: bool, today: d
 HEAD = """\
 # Candidates for suppressions: {old} -> {new}, policy {policy}.
 # Review each one. Delete what must be repaired; write into reason why the rest is right for your consumers.
-# An entry whose reason is empty is refused.
+# An entry without a reason is an error.
 """
 
 

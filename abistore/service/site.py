@@ -80,7 +80,7 @@ class SitePlan(Given, frozen=True):
             ("commit-url", self.commit_url),
         ):
             if said and not said.lower().startswith(("https://", "http://")):
-                raise UsageError(f"--{name} {said}: is no address of the web", "begin it with https://")
+                raise UsageError(f"--{name} {said}: not a web address", "begin it with https://")
         if self.commit_url and "{revision}" not in self.commit_url:
             raise UsageError(
                 f"--commit-url {self.commit_url}: has no {{revision}}", "put it where the commit's hash is"

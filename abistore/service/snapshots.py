@@ -244,7 +244,7 @@ def is_reference(text: str | Path) -> TypeGuard[str]:
     if os_path_exists(text):
         if "@" in text:
             raise UsageError(
-                f"{text}: reads as a stored release, and a file of that name is here", f"name the file as ./{text}"
+                f"{text}: could be a stored release or a file in this folder", f"name the file as ./{text}"
             )
         return False
     return "@" in text or DIGEST_PREFIX.fullmatch(text) is not None
@@ -291,8 +291,8 @@ class Operands:
         is_given = options.headers is not None and not options.headers.configured
         if not self._used_headers and (is_given or options.devel_packages):
             raise UsageError(
-                "headers are given, and neither side is the file of a library",
-                "a JSON snapshot and a stored release have the headers that they were made with",
+                "headers were given, but neither side is a library file",
+                "a JSON snapshot or a stored release has the headers of its creation",
             )
         return found
 
@@ -369,7 +369,7 @@ class Operands:
     def _file(self, text: str | Path, beside: str = "") -> InputFile:
         """The file that an operand names; ``beside`` is the reference on the other side."""
         if isinstance(text, str) and not os_path_exists(text) and "/" not in text:
-            raise InputError(f"{text}: no such file, and not a reference", self._meant(text, beside))
+            raise InputError(f"{text}: neither a file nor a reference", self._meant(text, beside))
         return open_input(Path(text))
 
     def _options(self, file: InputFile, side: CompareSide) -> ExtractOptions:
@@ -406,7 +406,7 @@ class Operands:
 def _fitting(path: Path, libraries: Libraries, wanted: str | None) -> ReadRelease:
     fitting = tuple(each for each in libraries if wanted is None or each.target.is_called(wanted))
     if not fitting:
-        raise Incomparable(f"{path}: holds no library for {wanted}", "leave --target out, or name another package")
+        raise Incomparable(f"{path}: contains no library for {wanted}", "omit --target, or name another package")
     return ReadRelease(path, fitting)
 
 
@@ -433,8 +433,8 @@ def _called_alike(old: Libraries, new: Libraries) -> Libraries:
 
 def _stored_with_its_own(text: str | Path) -> UsageError:
     return UsageError(
-        f"headers are given for {text}, which is stored with headers of its own",
-        "leave them out, or name the library's file",
+        f"headers were given for {text}, which is stored with its own headers",
+        "omit them, or name the library's file",
     )
 
 

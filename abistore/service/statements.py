@@ -49,7 +49,7 @@ def previous_of(ledger: Ledger) -> Standing | None:
 
 
 def sentence(found: FoldedRelease) -> str:
-    """``FAIL: 1.9.1 removes 3 functions under the same SONAME: call it 2.0.0 ...``; ``PASS: 1.9.2 breaks nothing``."""
+    """``FAIL: 1.9.1 removes 3 functions under the same SONAME: ...``; ``PASS: 1.9.2 does not break 1.9.1``."""
     ledgers = [row.ledger for row in found.rows if row.ledger]
     chosen = worst_decision(each.decision for each in ledgers)
     deciding = next(each for each in ledgers if each.decision == chosen)
@@ -217,7 +217,7 @@ def statement(
     with using(database) as store, VerdictKeeper(database) as keeper, with_cycle_collection():
         meant = lines_at(store, reference, line_target(store, target), profile)
         if not any(meant.releases):
-            raise SnapshotNotFound(f"{reference} is no release of a line", f"`abistore list {meant.library}`")
+            raise SnapshotNotFound(f"{reference} is not a release of a line", f"`abistore list {meant.library}`")
         when = day(today)
         release = folded(store, meant, by, keep=keeper.keep, today=when, deprecation=deprecation)
         facts = StatedFacts(store, keeper, by, when, deprecation)

@@ -246,7 +246,7 @@ def edit_of(stored: Snapshot, headers: HeaderOptions | None, patch: str, declara
     if headers is not None:
         return _of_headers(stored, headers, patch, "\n".join(declarations))
     if patch:
-        raise UsageError("--header-patch needs the headers that it patches", "name them with --header")
+        raise UsageError("--header-patch needs the headers that it patches", "pass --header")
     return _of_stored(stored, "\n".join(declarations))
 
 

@@ -436,16 +436,14 @@ def read(file: BinaryIO, where: str) -> Iterator[AnyRecord]:
     chain, lines, ended = b"", 0, False
     for line in _lines(file, where):
         if ended:
-            raise BundleError(f"{where}: something stands behind the bundle's end")
+            raise BundleError(f"{where}: data after the bundle's end")
         record = _record(line, where, lines)
         if (lines == 0) is not isinstance(record, Opening):
-            raise BundleError(f"{where}: line {lines + 1} is not what a bundle has there")
+            raise BundleError(f"{where}: line {lines + 1} is not valid in a bundle")
         if isinstance(record, Ending):
             ended = True
             if (record.lines, record.digest) != (lines, chain.hex()):
-                raise BundleError(
-                    f"{where}: the bundle was changed since it was written: its digest is of something else"
-                )
+                raise BundleError(f"{where}: the bundle was changed after it was written: its digest does not match")
             continue
         chain, lines = digest(chain + line), lines + 1
         yield record
@@ -471,7 +469,7 @@ def _refuse_newer(line: bytes, where: str) -> None:
     number = line[len(BEGINNING) :].split(b",")[0].strip(b"}")[:20].decode("ascii", "replace")
     if number != str(FORMAT):
         raise BundleError(
-            f"{where}: bundle format {number} is not known here (this abistore reads format {FORMAT})",
+            f"{where}: bundle format {number} is not supported (this abistore reads format {FORMAT})",
             "upgrade abistore, or write the bundle again with this version",
         )
 
@@ -506,7 +504,7 @@ def _unpacked(file: BinaryIO, where: str) -> Iterator[bytes]:
     if not unpacker.eof:
         raise BundleError(f"{where}: the bundle ends too early", "copy it again; the file is not complete")
     if unpacker.unused_data or file.read(1):
-        raise BundleError(f"{where}: something stands behind the bundle's end")
+        raise BundleError(f"{where}: data after the bundle's end")
 
 
 class Unsayable(msgspec.Struct):
@@ -533,7 +531,7 @@ def leave_out(found: Contents) -> Unsayable:
             left.snapshots[number] = why
             called = f"{found.key(card.line)} {card.version}, digest {card.digest[:12]}"
             if card.superseded:
-                left.notes.append(f"left out, as it was replaced or taken back there: {called}")
+                left.notes.append(f"left out because it was replaced or removed there: {called}")
             else:
                 left.told.append(f"{called}: {why}")
     found.libraries = [one for one in found.libraries if one.name not in libraries]
@@ -554,7 +552,7 @@ def _sayable(found: Contents, of_lines: list[str], left: Unsayable) -> list[Move
     for (line, channel), move in last.items():
         why = of_lines[line] or _fault("channel", channel)
         if not why and (line, move.version) in refused:
-            why = f"it stands at {move.version} there, which is left out"
+            why = f"it is at {move.version} there, which is left out"
         elif not why and line in emptied:
             why = "nothing of its line comes"
         if why:

@@ -54,7 +54,7 @@ def insert_new(table: Table) -> Insert:
 
 
 _READ_ONLY = "make the file and its folder writable, or give another database with --db"
-_FULL = "free some space; the store is as it was before"
+_FULL = "free some space; the store was not changed"
 
 _OURS = frozenset({"syntax error", "incomplete input", "unrecognized token", "42601", "42P02"})
 """Errors that only a wrong statement of ours gives. Any other statement that fails tells that the schema is damaged."""
@@ -87,8 +87,8 @@ def _operational(state: str | None, text: str, where: str) -> StoreError:
     if state is None or state.startswith(("08", "28", "3D", "57P")):
         return _unconnected(text, where)
     if state.startswith("54"):
-        return StoreError(f"{where}: more than PostgreSQL can hold in one place ({text})", "store it in an SQLite file")
-    return StoreError(f"{where}: the server refuses ({text})", "see the server's log, and run this again")
+        return StoreError(f"{where}: larger than PostgreSQL supports ({text})", "store it in an SQLite file")
+    return StoreError(f"{where}: the server rejects this ({text})", "see the server's log, and retry")
 
 
 def refused(error: Exception, where: str, secrets: Iterable[str]) -> StoreError:
@@ -112,7 +112,7 @@ def _sqlite(cause: sqlite3.Error, where: str) -> StoreError | None:
         return damaged(where, "a text in it is not UTF-8")
     match getattr(cause, "sqlite_errorcode", 0) & 0xFF:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return StoreBusy(f"{where}: another process keeps the database locked", "wait for it, and run this again")
+            return StoreBusy(f"{where}: another process locks the database", "wait for it, and retry")
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
             return StoreError(f"{where}: the database is read-only", _READ_ONLY)
         case sqlite3.SQLITE_FULL:
@@ -139,9 +139,9 @@ def _sqlite(cause: sqlite3.Error, where: str) -> StoreError | None:
 def _postgresql(state: str | None, text: str, where: str) -> StoreError | None:
     match state:
         case "55P03" | "40P01" | "57014":
-            return StoreBusy(f"{where}: another session keeps the database locked", "wait for it, and run this again")
+            return StoreBusy(f"{where}: another session locks the database", "wait for it, and retry")
         case "25006" | "42501":
-            return StoreError(f"{where}: the database may not be written ({text})", "ask for the right to write to it")
+            return StoreError(f"{where}: the database may not be written ({text})", "request write permission for it")
         case "53100":
             return StoreError(f"{where}: no space left for the database", _FULL)
         case "XX001" | "XX002":

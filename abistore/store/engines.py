@@ -249,7 +249,7 @@ def connect_sqlite(path: Path, *, write: bool, create: bool, busy_seconds: float
         raise UsageError("a store needs a file", "give a path")
     exists = _exists(path)
     if not exists and masked(str(path)) != str(path):
-        raise UsageError(f"{path}: neither a database nor a URL of one", EXAMPLE)
+        raise UsageError(f"{path}: neither a database nor a database URL", EXAMPLE)
     if not exists and not create:
         raise StoreError(
             f"{path}: no such database", "create it with `abistore db init`, or by a first `abistore ingest`"
@@ -297,8 +297,9 @@ def _check_log(path: Path) -> None:
     # asked twice: whoever leaves the store last writes the file, and takes the log away then
     if all(_says_logged(path) and not _has_bytes(log) for _ in range(2)):
         raise StoreError(
-            f"{path}: the last commits may be missing: they stood in {log.name}, which is not here",
-            "copy both, or better by `abistore db backup`; to go on without what is missing: `abistore db upgrade`",
+            f"{path}: the last commits may be missing: they were in {log.name}, which does not exist",
+            "copy both files, or better use `abistore db backup`; to continue without the missing commits: "
+            "`abistore db upgrade`",
         )
 
 

@@ -293,7 +293,7 @@ def place(database: Database, snapshot: Snapshot, request: IngestRequest, digest
             f"give another --version, move it first (abistore db baseline set {key.library}@VERSION "
             f"--channel {channels[0]}), or pass --replace-baseline with the reason"
         )
-        raise UsageError(f"{current.reference}: baseline {', '.join(channels)} stands at it", hint)
+        raise UsageError(f"{current.reference}: baseline {', '.join(channels)} points at it", hint)
     return LabelHolder(current, False)
 
 
@@ -344,17 +344,19 @@ def _check_labels(key: LineKey, version: str) -> None:
 def _refuse(current: Release, same_file: bool) -> NoReturn:
     label = f"{current.line.library}@{current.version}"
     if same_file and current.provenance.sha256:
-        message = f"{label}: this file is stored, and more or less was read from it then"
-        raise VersionTaken(message, "pass --replace to store what is read now; the old reading stays in the audit")
+        message = f"{label}: this file is stored with other contents read from it"
+        raise VersionTaken(message, "pass --replace to store the new contents; the audit records the old ones")
     origin = f"{current.provenance.file or 'unnamed'}, sha256 {current.provenance.sha256[:12] or 'unknown'}"
     message = f"{label}: another binary is stored under this version ({origin}, {current.line.target})"
-    raise VersionTaken(message, "give another --version, or pass --replace; the old one stays in the audit")
+    raise VersionTaken(message, "pass another --version, or --replace; the audit records the old binary")
 
 
 def _check_spelling(current: Release, request: IngestRequest, known: bool) -> None:
     """Raise :class:`UsageError` where a release would be replaced under another spelling of its label."""
     if not known and current.version != request.version:
-        raise UsageError(f"{current.reference} is stored, and {request.version} is the same label", "spell it alike")
+        raise UsageError(
+            f"{current.reference} is stored, and {request.version} is the same label", "use the same spelling"
+        )
 
 
 def _line(database: Database, key: LineKey, version: str) -> int:

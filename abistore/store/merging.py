@@ -204,7 +204,7 @@ class Arriving:
         """Fill what is not said here of a release that both sides have."""
         if card.superseded and not same.superseded:
             if not any(_replaces(other, card) for _, other in self._theirs[card.line]):
-                self.notes.append(f"{self._found.key(card.line)} {card.version} was taken back there, and stays here")
+                self.notes.append(f"{self._found.key(card.line)} {card.version} was removed there, and stays here")
             return
         if same.superseded and not card.superseded and not any(_is_current(one, card) for one in self._here[card.line]):
             self._meet_taken_back(card, same)
@@ -233,7 +233,7 @@ class Arriving:
             self._tell(card, "added")
             return
         self.taken_back.add((key, card.version))
-        self.notes.append(f"{key} {card.version} was taken back here, and stays so: --prefer there brings it back")
+        self.notes.append(f"{key} {card.version} was removed here, and stays removed: --prefer there restores it")
 
     def _release(self, row: int) -> Release:
         return releases.find(self._database, releases.SNAPSHOT.id == row)[0]
@@ -258,7 +258,7 @@ def _replaces(other: SnapshotRecord, card: SnapshotRecord) -> bool:
     return other.version == card.version and not other.superseded
 
 
-MERGED = "what was brought in moved it too; this side was preferred"
+MERGED = "the merged store moved it too; this side was preferred"
 
 
 def bring(database: Database, found: Contents, prefer: Side | None, arriving: Arriving) -> tuple[int, list[str]]:
@@ -280,8 +280,8 @@ def bring(database: Database, found: Contents, prefer: Side | None, arriving: Ar
         diverged = here is not None and here not in moves and here.version != there.version
         unheld = (line, there.version) in arriving.taken_back
         if prefer is None and (diverged or unheld):
-            why = "which was taken back here" if unheld else f"and at {_at(here)} here"
-            conflicts.append(f"baseline {channel} of {line} stands at {_at(there)} there, {why}")
+            why = "which was removed here" if unheld else f"and at {_at(here)} here"
+            conflicts.append(f"baseline {channel} of {line} is at {_at(there)} there, {why}")
             continue
         for move in new:
             order.append(database, move)
@@ -314,7 +314,7 @@ def _check(database: Database, moved: dict[tuple[LineKey, str], list[BaselineMov
         version = order.current(database, line, channel)
         stored = {one.version for one in ordered_releases(database, line.library, line.target, line.profile)}
         if version is not None and version not in stored and not unresolved:
-            raise ValueError(f"baseline {channel} of {line} stands at {version}, which is not stored")
+            raise ValueError(f"baseline {channel} of {line} is at {version}, which is not stored")
 
 
 Said = TypeVar("Said", FindingReview, Approval)
@@ -470,7 +470,7 @@ def _summary(merged: Merged) -> str:
 def _refusal(source: str, conflicts: Sequence[str]) -> AbistoreError:
     named = "; ".join(conflicts[:MOST_NAMED]) + ("; and others" if len(conflicts) > MOST_NAMED else "")
     hint = "say which side wins with --prefer here or --prefer there; --dry-run lists all"
-    return VersionTaken(f"{source}: both sides say something else: {named}", hint)
+    return VersionTaken(f"{source}: both sides differ: {named}", hint)
 
 
 def _orders(database: Database) -> dict[str, str]:

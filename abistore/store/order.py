@@ -570,11 +570,11 @@ def forget(database: Database, release: Release, actor: str = "", reason: str = 
         hold_stored(database, line)
         stored = candidates if release.candidate else ordered_releases
         if release not in stored(database, line.library, line.target, line.profile):
-            raise SnapshotNotFound(f"{label}: this snapshot was replaced or taken back before")
+            raise SnapshotNotFound(f"{label}: this snapshot was replaced or removed before")
         channels = () if release.candidate else standing_at(database, release)
         if channels:
             hint = f"move it first: abistore db baseline set {line.library}@VERSION --channel {channels[0]}"
-            raise UsageError(f"{label}: baseline {channels[0]} stands at it", hint)
+            raise UsageError(f"{label}: baseline {channels[0]} points at it", hint)
         amend_card(database, identifier(database, release), {"superseded": 1})
         detail = f"digest {release.digest} sequence {release.sequence}"
         subject = f"{label} ({line.target}, {line.profile})"
@@ -654,7 +654,7 @@ def _settle(database: Database, line: LineKey) -> None:
         record(database, "", "scheme", str(line), f"auto; latest {ordered[-1].version}, was {before[-1].version}")
         return
     set_own_scheme(database, line, chosen)
-    record(database, "", "scheme", str(line), f"{chosen}, as it was ordered; was auto")
+    record(database, "", "scheme", str(line), f"{chosen}, with the existing order; was auto")
 
 
 def _chosen_before(ordered: Sequence[Release]) -> str:

@@ -274,7 +274,7 @@ def _tables(database: Database, line: int, sequences: Sequence[int], memory: Row
                     table.shapes[facet].setdefault(name, []).append(shape)
                     table.sums[facet] += seal
     except (AttributeError, IndexError, TypeError) as error:  # a flipped byte makes a text of a number
-        raise damaged(database.where, "an entry, a name or a shape is of another type") from error
+        raise damaged(database.where, "an entry, a name or a shape has another type") from error
     return tables
 
 

@@ -143,7 +143,7 @@ def _only(reference: str, candidates: Sequence[Release]) -> Release:
     if len(candidates) == 1:
         return candidates[0]
     lines_ = "; ".join(f"--target {release.line.target} --profile {release.line.profile}" for release in candidates)
-    raise AmbiguousReference(f"{reference}: stored in {len(candidates)} lines", f"say which: {lines_}")
+    raise AmbiguousReference(f"{reference}: stored in {len(candidates)} lines", f"select one: {lines_}")
 
 
 def _no_label(database: Database, library: str, label: str, found: Sequence[Release]) -> SnapshotNotFound:
@@ -185,7 +185,7 @@ def _by_digest(database: Database, reference: str, target: str | None, profile: 
     if not _DIGEST.fullmatch(prefix):
         names = {line.library for line in lines(database)}
         if reference in names:
-            raise SnapshotNotFound(f"{reference}: which release?", f"say {reference}@latest or {reference}@VERSION")
+            raise SnapshotNotFound(f"{reference}: which release?", f"use {reference}@latest or {reference}@VERSION")
         hint = "say LIBRARY@VERSION"
         raise SnapshotNotFound(f"{reference}: neither a reference nor a digest", hint)
     found = _beginning(database, cards.SNAPSHOT.digest, prefix) or _beginning(database, cards.SNAPSHOT.former, prefix)
@@ -194,7 +194,7 @@ def _by_digest(database: Database, reference: str, target: str | None, profile: 
     digests = sorted({release.digest for release in found})
     if len(digests) > 1:
         raise AmbiguousReference(
-            f"{reference}: {len(digests)} digests begin with it", f"give more digits: {', '.join(digests)}"
+            f"{reference}: {len(digests)} digests begin with this", f"give more digits: {', '.join(digests)}"
         )
     selected = [
         release

@@ -127,7 +127,7 @@ def add_approval(database: Database, said: Sequence[Approval]) -> tuple[bool, ..
 def _audited(one: Approval, last: Approval | None) -> tuple[str, str, str]:
     """What the audit says of an approval: the action, the finding, and the details, with what it replaces."""
     replaces = last is not None and not last.withdrawn and not one.withdrawn
-    replaced = f"replaces what was approved {in_words(last)}: {last.reason}" if last and replaces else ""
+    replaced = f"replaces the approval {in_words(last)}: {last.reason}" if last and replaces else ""
     told = in_words(one), one.reason, one.origin and f"from {one.origin}", replaced
     action = "withdraw" if one.withdrawn else "approve"
     return action, f"{one.library} {one.identity}", "; ".join(filter(None, told))

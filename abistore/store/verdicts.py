@@ -243,10 +243,10 @@ def finding_problems(database: Database) -> Iterator[str]:
                 continue
             nested = {(identity(each), row) for each in with_consequences(finding.consequences)}
             if not nested <= told:
-                yield f"finding {row}: what says where a consequence is told is missing"
+                yield f"finding {row}: the row that locates a consequence is missing"
             told -= nested
     if told:
-        yield f"{len(told)} rows of consequence say what no finding does"
+        yield f"{len(told)} rows of consequence belong to no finding"
 
 
 def called(database: Database, beginning: str) -> list[int]:

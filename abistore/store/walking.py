@@ -452,7 +452,7 @@ class LineWalk:
             for row in database.within(_SHAPES, sorted(shapes)):
                 memory.shape(*row)
         except (AttributeError, TypeError) as error:  # a flipped byte makes a text of a number
-            raise damaged(database.where, "a name or a shape is of another type") from error
+            raise damaged(database.where, "a name or a shape has another type") from error
         if not (names <= memory.names.keys() and shapes <= memory.shapes.keys()):
             raise damaged(database.where, "the name or the shape of an entry is missing")
 

@@ -2,7 +2,7 @@ _abistore_completion() {
     local line=${COMP_LINE:0:COMP_POINT} breaks=${COMP_WORDBREAKS//[^@:=]/} word before='' response type value
     word=${line##*[[:space:]]}
     [[ -z $word ]] && line+="''"
-    # Bash begins a new word behind each of these marks, so the answer must not repeat what stands before the last
+    # Bash begins a new word behind each of these marks, so the answer must not repeat what precedes the last
     [[ -n $breaks ]] && before=${word%"${word##*[$breaks]}"}
     [[ $word == -*=* ]] && before=${before#*=}
     response=$(env COMP_WORDS="$line" COMP_CWORD=-1 _ABISTORE_COMPLETE=bash_complete "$1")

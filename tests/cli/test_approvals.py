@@ -66,15 +66,15 @@ def test_an_approval_that_lets_nothing_through_is_said_to_be_so(judged: Call) ->
 
     def told(*words: str) -> str:
         line = judged("approve", digits, "--reason", "x", "--approver", "ana", "--replace", *words).out.strip()
-        line = re.sub("; replaces what was approved [^;]*: x", "", line)
+        line = re.sub("; replaces the approval [^;]*: x", "", line)
         return line.removeprefix(f"libcase {digits}: approved by ana").replace(f" on {HERE}", "")
 
-    assert told("--until", "1.9") == " until 1.9; that is over for 2.0, which has the finding"
-    assert told("--until", "libcase.so.9") == " until libcase.so.9; that is over for 2.0, which has the finding"
+    assert told("--until", "1.9") == " until 1.9; that has expired for 2.0, which has the finding"
+    assert told("--until", "libcase.so.9") == " until libcase.so.9; that has expired for 2.0, which has the finding"
     assert told("--until", "2.0") == " until 2.0"
-    assert told("--scope", "release", "--until", "1.9").endswith("; that is over for 2.0, which has the finding")
+    assert told("--scope", "release", "--until", "1.9").endswith("; that has expired for 2.0, which has the finding")
     assert told("--scope", "release:3.0", "--until", "3.0") == " for release 3.0 until 3.0"
-    assert told("--scope", "branch:maim") == " for branch maim; no baseline maim of libcase stands yet"
+    assert told("--scope", "branch:maim") == " for branch maim; libcase has no baseline maim yet"
     assert judged("db", "baseline", "set", "libcase@1.0", "--channel", "main", "--reason", "x").code == 0
     assert told("--scope", "branch:main") == " for branch main"
 
@@ -101,8 +101,8 @@ def test_an_approval_needs_a_reason_a_finding_and_an_end_that_is_to_come(judged:
     digits = identity(judged)
     assert judged("approve", digits).code == 64
     assert "--reason is empty" in judged("approve", digits, "--reason", " ").err
-    assert "is over already" in judged("approve", digits, "--reason", "x", "--until", "2001-01-31").err
-    assert "not a day" in judged("approve", digits, "--reason", "x", "--until", "date:2001-13-31").err
+    assert "is in the past" in judged("approve", digits, "--reason", "x", "--until", "2001-01-31").err
+    assert "not a date" in judged("approve", digits, "--reason", "x", "--until", "date:2001-13-31").err
     assert "not a scope" in judged("approve", digits, "--reason", "x", "--scope", "world").err
     assert "not a version" in judged("approve", digits, "--reason", "x", "--until", "2.0 or so").err
     assert judged("approve", "ffffffffffffffffffff", "--reason", "x").code == 67
@@ -131,7 +131,7 @@ def test_an_approval_replaces_no_other_one_unless_that_is_said(judged: Call) -> 
     assert (done["changed"], done["replaced"][0]["reason"]) == (True, "until we ship 2.1")
     listed = judged("approve", "list", "--json").json["approvals"]
     assert [(one["approval"]["approver"], one["state"]) for one in listed] == [("ben", "holds"), ("ana", "replaced")]
-    assert "replaces what was approved by ana" in judged("db", "audit").out
+    assert "replaces the approval by ana" in judged("db", "audit").out
 
 
 def test_a_scope_alone_means_the_release_that_has_the_finding_or_the_usual_channel(judged: Call) -> None:

@@ -228,7 +228,7 @@ def test_what_was_approved_once_and_came_back_is_not_approved_when_it_goes_again
     text = abistore(
         "ingest", build_library(REMOVED), "--library", "libcase", "--version", "4.0", "--against", "3.0"
     ).out
-    assert "by ana, came back since 1.0, and goes again: approve again" in " ".join(text.split())
+    assert "by ana, was restored after 1.0 and removed again: approve again" in " ".join(text.split())
     assert abistore("verdict", "libcase@2.0").code == 0
     assert abistore("approve", gone, *WHY).code == 0
     assert removed("4.0", REMOVED) == 0

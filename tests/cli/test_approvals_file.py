@@ -49,7 +49,7 @@ def test_what_is_exported_and_synced_lets_the_same_gate_pass_and_says_where_it_c
     assert judged("approve", "list").out == "no approvals\n"
     done = judged("approve", "sync", file, "--json")
     assert (done.code, len(done.json["synced"]["added"]), done.json["synced"]["withdrawn"]) == (0, 2, [])
-    assert judged("approve", "sync", file).out == "the database says what the file says\n"
+    assert judged("approve", "sync", file).out == "the database matches the file\n"
     assert judged("approve", "sync", file, "--check").code == 0
     passed = judged("verdict", "libcase@2.0")
     assert (passed.code, "[from file approvals.yaml of project libcase]" in " ".join(passed.out.split())) == (0, True)
@@ -106,16 +106,16 @@ WRONG = {
     "a word of its own": (entry(verdict="COMPATIBLE"), "unknown key 'verdict'"),
     "another finding than it says": (
         entry(what={"kind": "func_removed", "subject": "function", "symbol": "harmless"}),
-        "is not what is said of it",
+        "does not match its facts",
     ),
     "a control character": (entry(reason="a\u001b[2Jb"), "printable"),
     "a scope that is none": (entry(scope="world"), "not a scope"),
-    "a day that is none": (entry(until="date:2001-13-13"), "not a day"),
+    "a day that is none": (entry(until="date:2001-13-13"), "not a date"),
     "the same twice": (
         json.dumps({"project": "x", "approvals": json.loads(entry())["approvals"] * 2}),
         "approved twice",
     ),
-    "an end that is over": (entry(until="2001-01-31"), "is over already"),
+    "an end that is over": (entry(until="2001-01-31"), "is in the past"),
     "nobody's file": ('{"approvals": []}', "project"),
     "a project of two words": ('{"project": "lib foo", "approvals": []}', "not a project's name"),
     "a library that is not stored": (entry(library="libnone"), "no library libnone"),
@@ -146,7 +146,7 @@ def test_what_was_approved_by_hand_is_the_files_from_now_on_and_that_is_told(jud
         if one["impact"] == "breaking":
             judged("approve", one["id"], "--library", "libcase", *WHY)
     done = judged("approve", "sync", file, "--check")
-    assert (done.code, done.out.count("it was approved so by hand")) == (69, entries)
+    assert (done.code, done.out.count("approved by hand with the same terms")) == (69, entries)
     assert judged("approve", "sync", file).code == judged("approve", "sync", file, "--check").code == 0
     file.write_text("project: libcase\napprovals: []\n")
     assert judged("approve", "sync", file).code == 0
@@ -207,8 +207,8 @@ def test_a_file_says_what_its_changed_entry_replaces(judged: Call, tmp_path: Pat
     said = {"finding": "0" * 20, "library": "libcase", "reason": "old words", "approver": "ana"}
     assert judged("approve", "sync", project(tmp_path / "a", "a", said)).code == 0
     done = judged("approve", "sync", project(tmp_path / "a", "a", said | {"reason": "new words"}))
-    assert "replaces what was approved by ana: old words" in done.out
-    assert "replaces what was approved by ana: old words" in judged("db", "audit").out
+    assert "replaces the approval by ana: old words" in done.out
+    assert "replaces the approval by ana: old words" in judged("db", "audit").out
 
 
 def test_an_entry_whose_end_passes_stays_in_its_file_without_effect(
@@ -220,7 +220,7 @@ def test_an_entry_whose_end_passes_stays_in_its_file_without_effect(
     sync_approvals(file, today=date(2027, 1, 31), database=database)
     assert not sync_approvals(file, today=date(2027, 2, 1), database=database).differs
     project(tmp_path / "a", "a", said | {"until": "2027-01-30"})
-    with pytest.raises(PolicyError, match="is over already"):
+    with pytest.raises(PolicyError, match="is in the past"):
         sync_approvals(file, today=date(2027, 2, 1), database=database)
 
 
@@ -230,7 +230,7 @@ def test_a_withdrawal_says_which_file_would_undo_it_and_the_file_says_that_it_do
     identity = judged("approve", "list", "--json").json["approvals"][0]["approval"]["identity"]
     done = judged("approve", "withdraw", identity, "--reason", "a plugin copies it", "--actor", "ben")
     assert (
-        "take it out of approvals.yaml of project libcase too, or the next `abistore approve sync` approves it again"
+        "remove it from approvals.yaml of project libcase too, or the next `abistore approve sync` approves it again"
         in done.out
     )
     done = judged("approve", "sync", file)

@@ -160,7 +160,7 @@ def test_a_day_is_the_last_one_on_which_an_approval_holds(
     assert ingest(new, IngestPlan(version="2.0"), database=database)[0].exit_code == 0
     found = verdict("libcase@2.0", database=database, today=date(2026, 6, 1)).report
     assert found.exit_code == 4
-    assert "no longer approved: by ana on elf-x86_64-64-little until 2026-05-31, which is over" in {
+    assert "no longer approved: by ana on elf-x86_64-64-little until 2026-05-31, which has expired" in {
         one.unapproved for one in found.changes
     }
 
@@ -326,7 +326,7 @@ def test_history_and_statement_call_no_release_refused_that_ships_by_approval(
 ) -> None:
     ids = failing(new)
     assert released("ingest", new, "--version", "1.1").code == 0
-    assert "! incompatible, and not allowed in this line: 1.1" in released("history", "libcase").out
+    assert "! incompatible, and not allowed by this line's versioning: 1.1" in released("history", "libcase").out
     assert released("approve", *ids, "--library", "libcase", *WHY, "--scope", "branch:release").code == 0
     assert "not allowed" not in released("history", "libcase").out
     statement = released("verdict", "--statement", "libcase").out

@@ -105,11 +105,11 @@ def test_a_matrix_marks_what_was_checked_in_part(abistore: Call, database: Path)
     ingested(database, [release(0, "a"), release(1, stripped=True), release(2, "a")])
     text = abistore("matrix", "libgeo").out
     assert "=*" in text
-    assert "* one of the two releases shows less" in text
+    assert "* one of the two releases has less evidence" in text
     page = abistore("matrix", "libgeo", "--format", "html").out
     assert "checked in part" in page
     assert '<td class="unchecked"' in page
-    assert "checked in part 1.1" in abistore("matrix", "libgeo@1.0").out
+    assert "partly checked 1.1" in abistore("matrix", "libgeo@1.0").out
 
 
 def test_a_range_tells_the_releases_beyond_a_break_that_fit_again(abistore: Call, database: Path) -> None:

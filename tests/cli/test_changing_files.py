@@ -90,13 +90,13 @@ def retargeted(link: Path, target: str) -> None:
 
 
 CHANGES: dict[str, tuple[Change, str]] = {
-    "replaced": (lambda folder: replaced(folder / "part.h", WIDER), "part.h: was changed"),
-    "written to": (lambda folder: (folder / "part.h").write_text(WIDER), "part.h: was changed"),
-    "truncated": (lambda folder: os.truncate(folder / "part.h", 0), "part.h: was changed"),
-    "appended to": (lambda folder: (folder / "api.h").write_text(API + "int more(void);\n"), "api.h: was changed"),
-    "taken away": (lambda folder: (folder / "part.h").unlink(), "part.h: was changed"),
-    "a new one": (lambda folder: (folder / "more.h").write_text("int more(void);\n"), "more.h: came"),
-    "another folder": (lambda folder: retargeted(folder, "v2"), "api.h: got another path"),
+    "replaced": (lambda folder: replaced(folder / "part.h", WIDER), "part.h: changed"),
+    "written to": (lambda folder: (folder / "part.h").write_text(WIDER), "part.h: changed"),
+    "truncated": (lambda folder: os.truncate(folder / "part.h", 0), "part.h: changed"),
+    "appended to": (lambda folder: (folder / "api.h").write_text(API + "int more(void);\n"), "api.h: changed"),
+    "taken away": (lambda folder: (folder / "part.h").unlink(), "part.h: changed"),
+    "a new one": (lambda folder: (folder / "more.h").write_text("int more(void);\n"), "more.h: added"),
+    "another folder": (lambda folder: retargeted(folder, "v2"), "api.h: moved to another path"),
 }
 
 
@@ -127,7 +127,7 @@ def test_a_file_that_comes_into_a_searched_folder_before_one_that_was_read_is_an
     assert based("ingest", library, *words).code == 0
     after_parsing(monkeypatch, lambda: (first / "width.h").write_text("#define WIDTH 8\n"))
     done = based("ingest", library, *words)
-    assert (done.code, "width.h: came while the headers were read" in done.err) == (65, True), done
+    assert (done.code, "width.h: added while the headers were read" in done.err) == (65, True), done
     assert based("ingest", library, *words).code == 0
 
 
@@ -137,7 +137,7 @@ def test_so_they_are_on_each_side_of_a_comparison(
 ) -> None:
     after_parsing(monkeypatch, lambda: replaced(include / "part.h", WIDER))
     done = abistore("compare", library, library, side, include)
-    assert (done.code, "part.h: was changed while the headers were read" in done.err) == (65, True), done
+    assert (done.code, "part.h: changed while the headers were read" in done.err) == (65, True), done
 
 
 def test_a_header_that_is_changed_before_another_reading_of_it_is_seen(
@@ -153,7 +153,7 @@ def test_a_header_that_is_changed_before_another_reading_of_it_is_seen(
 
     monkeypatch.setattr(clang, "parsed", changing)
     done = abistore("export", library, "--header", include)
-    assert (done.code, "api.h: was changed while the headers were read" in done.err) == (65, True), done
+    assert (done.code, "api.h: changed while the headers were read" in done.err) == (65, True), done
 
 
 def test_a_library_that_is_replaced_while_its_headers_are_read_is_an_error(

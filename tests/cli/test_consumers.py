@@ -129,7 +129,7 @@ def test_exports_that_no_known_consumer_uses_are_told_against_how_many(abistore:
     found = abistore("show", "--exports", "libcase@1.0", "--unused", "--json").json["unused"]
     assert [each["display"] for each in found["inventory"]["items"]] == ["idle"]
     assert (found["consumers"], found["unseen"]) == (3, ["asker"])
-    assert "used by none of 3 known consumers" in abistore("show", "--exports", "libcase@1.0", "--unused").out
+    assert "unused by all of 3 known consumers" in abistore("show", "--exports", "libcase@1.0", "--unused").out
 
 
 def test_the_releases_that_satisfy_a_program_are_told_of_a_file_and_of_a_stored_one(
@@ -232,7 +232,7 @@ def test_reports_name_the_consumers_that_each_break_hurts(abistore: Call, stored
         assert {key: found.get(key) for key in EXPECTED} == EXPECTED
         assert {name for names in found.values() for name in names} == {"caller", "measurer"}
         (told,) = (each for each in report["notes"] if each.startswith("hurts"))
-        assert told.startswith("hurts 2 of 4 known consumers of ") and told.endswith(": caller, measurer")
+        assert told.startswith("affects 2 of 4 known consumers of ") and told.endswith(": caller, measurer")
         unsure = "not checked of 2 known consumers (asker, plain): "
         assert any(each.startswith(unsure) and "dlsym" in each for each in report["notes"])
     silent = abistore("verdict", "libcase@2.0", "--json").json
@@ -247,7 +247,7 @@ def test_a_gate_names_the_consumers_that_each_break_hurts(abistore: Call, stored
     assert done.code == 4, done.err
     found = hurt(done.json["files"][0]["judged"]["verdict"])
     assert {key: found.get(key) for key in EXPECTED} == EXPECTED
-    assert "hurts caller" in abistore(*words).out
+    assert "affects caller" in abistore(*words).out
 
 
 @pytest.mark.parametrize("format", ["text", "markdown", "html", "sarif", "junit", "json"])
@@ -262,7 +262,7 @@ def test_a_program_that_was_built_for_the_new_type_is_not_named(abistore: Call, 
     add(abistore, rebuilt(tmp_path))
     report = abistore("verdict", "libcase@2.0", "--consumers", "--json").json
     assert not hurt(report)
-    assert "hurts 0 of 1 known consumer of libcase" in report["notes"]
+    assert "affects 0 of 1 known consumer of libcase" in report["notes"]
 
 
 def test_a_program_that_asks_for_another_soname_is_told_apart(abistore: Call, stored: Path) -> None:
@@ -270,7 +270,7 @@ def test_a_program_that_asks_for_another_soname_is_told_apart(abistore: Call, st
     new = build_library(NEW, soname="libcase.so.2")
     report = abistore("compare", "libcase@1.0", new, "--consumers", "--json").json
     assert not hurt(report)
-    assert "1 known consumer has to be built again, for another SONAME: caller" in report["notes"]
+    assert "1 known consumer has to be rebuilt for another SONAME: caller" in report["notes"]
 
 
 def test_a_report_says_that_no_consumer_is_known(abistore: Call, stored: Path) -> None:

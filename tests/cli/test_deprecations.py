@@ -76,7 +76,7 @@ def test_a_gate_lets_a_major_release_remove_only_what_was_deprecated_long_enough
     told = " ".join(done.out.split())
     assert "BREAKING" in told
     if code:
-        assert "(deprecated since 1.1.0): restore what went too early" in told
+        assert "(deprecated since 1.1.0): restore early removals" in told
     else:
         assert history("verdict", "libfoo@2.0.0", "--deprecation", window).code == 0
         assert history("verdict", "libfoo@2.0.0", "--deprecation", "9 major").code == 4
@@ -101,7 +101,7 @@ def test_a_statement_says_of_each_removal_whether_it_was_announced_in_time(
     STATEMENTS.validate(answer.envelope)
     stated = answer.json["statement"]
     assert (stated["outcome"], stated["deprecation"]) == ("fail" if window == "2 major" else "pass", window or "")
-    early = "old may be removed from 3.0.0 on (deprecated since 1.1.0): restore what went too early"
+    early = "old may be removed from 3.0.0 on (deprecated since 1.1.0): restore early removals"
     assert (early in stated["sentence"]) == (window == "2 major")
 
 
@@ -148,7 +148,7 @@ def test_ledger_and_history_know_what_was_not_announced_long_enough(
     assert standing["decision"]["promise"]["allowed"] is allowed
     row = history("history", "libfoo", *words, "--json").json["histories"][0]["rows"][-1]
     assert row["decision"]["promise"] == standing["decision"]["promise"]
-    early = "old may be removed from 3.0.0 on (deprecated since 1.1.0): restore what went too early"
+    early = "old may be removed from 3.0.0 on (deprecated since 1.1.0): restore early removals"
     assert (early in history("verdict", "--all-baselines", "libfoo", *words).out) is not allowed
     assert ("! incompatible, and not allowed" in history("history", "libfoo", *words).out) is not allowed
 
@@ -157,7 +157,7 @@ def test_the_projects_file_gives_the_window_to_ledger_and_history(history: Call,
     ingest(history, tmp_path, "2.0.0", "")
     file = tmp_path / "abistore.toml"
     file.write_text('deprecation = "2 major"\n')
-    assert "went too early" in history("verdict", "--all-baselines", "libfoo", "--config", file).out
+    assert "early removals" in history("verdict", "--all-baselines", "libfoo", "--config", file).out
     assert "not allowed" in history("history", "libfoo", "--config", file).out
     assert "not allowed" not in history("history", "libfoo").out
 

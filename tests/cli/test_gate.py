@@ -41,9 +41,9 @@ def test_a_break_fails_and_the_last_lines_say_what_would_pass(gating: Gating, ab
     assert lines[0].startswith("FAIL: 1.1 breaks 1.0 in ")
     assert lines[0].endswith("; libcase 1.1 compared with libcase 1.0 (release): BREAKING")
     ways = lines[lines.index("to pass, do one of these:") + 1 :]
-    assert ways[0].startswith("  - restore what 2 findings broke: ")
-    assert ways[1] == "  - call it 2.0 and bump the SONAME"
-    accept = ways[2].removeprefix("  - accept it: abistore ").split()
+    assert ways[0].startswith("  - fix 2 findings: ")
+    assert ways[1] == "  - release it as 2.0 and bump the SONAME"
+    accept = ways[2].removeprefix("  - approve it: abistore ").split()
     assert abistore(*accept[:-1], "nobody calls it").code == 0
     again = gating(new)
     first = again.out.splitlines()[0]
@@ -102,7 +102,7 @@ def test_a_first_build_for_a_target_says_which_targets_have_a_baseline(
 def test_an_unknown_merge_base_is_told_and_lets_nothing_pass(gating: Gating, new: Path) -> None:
     done = gating(new, "--merge-base", REVISION, "--introduced-only")
     assert done.code == 4
-    assert f"what this change brought is not told apart: libcase: no build of the merge base {REVISION}" in done.err
+    assert f"new and existing breaks cannot be separated: libcase: no build of the merge base {REVISION}" in done.err
 
 
 def test_a_candidate_of_the_main_branch_is_a_merge_base(gating: Gating, abistore: Call) -> None:
@@ -118,7 +118,7 @@ def test_without_a_baseline_the_first_build_says_so(abistore: Call, old: Path) -
     done = abistore("gate", old, "--version", "1.1")
     assert (done.code, "no baseline" in done.err) == (67, True)
     assert "for the first of its line: --bootstrap" in done.err
-    said = "is the first release of its line: nothing precedes it; not judged: no baseline precedes it"
+    said = "is the first release of its line: there is no previous release; not judged: no baseline precedes it"
     first = abistore("gate", old, "--version", "1.1", "--bootstrap")
     assert (first.code, said in first.out) == (0, True)
     assert said in abistore("gate", old, "--version", "1.1", "--bootstrap", "--format", "markdown").out
@@ -135,7 +135,7 @@ def test_a_label_that_declares_the_break_already_is_not_asked_for(abistore: Call
 
 def test_a_baseline_that_was_lost_is_no_first_build(gating: Gating, abistore: Call, new: Path) -> None:
     typed = gating(new, "--channel", "relase", "--bootstrap")
-    assert (typed.code, "release was put at 1.0" in typed.err) == (67, True)
+    assert (typed.code, "release was set to 1.0" in typed.err) == (67, True)
     assert "gate against --channel release" in typed.err
     assert abistore("db", "baseline", "clear", "libcase").code == 0
     done = gating(new, "--bootstrap", "--json")
@@ -172,7 +172,7 @@ def test_a_gate_takes_the_version_from_a_folder_as_an_ingest_does(
     build.parent.mkdir()
     build.write_bytes(build_library(ADDED).read_bytes())
     done = abistore("gate", build, "--version-from", "folder")
-    assert (done.code, done.out.partition(";")[0]) == (0, "PASS: 1.7.0 breaks nothing of 1.0")
+    assert (done.code, done.out.partition(";")[0]) == (0, "PASS: 1.7.0 does not break 1.0")
 
 
 def test_reports_of_several_libraries_are_one_file(
@@ -249,8 +249,8 @@ def test_the_command_that_accepts_many_breaks_names_each_of_them(abistore: Call)
     assert abistore("ingest", build_library("".join(functions)), "--version", "1.0", "--set-baseline").code == 0
     less = build_library(functions[0])
     done = abistore("gate", less, "--version", "1.1")
-    (way,) = [line for line in done.out.splitlines() if "accept it: " in line]
-    words = way.partition("accept it: abistore ")[2].split()
+    (way,) = [line for line in done.out.splitlines() if "approve it: " in line]
+    words = way.partition("approve it: abistore ")[2].split()
     words[words.index("WHY")] = "nobody calls them"
     assert abistore(*words).code == 0
     assert abistore("gate", less, "--version", "1.1").code == 0

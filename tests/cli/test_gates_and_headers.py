@@ -54,7 +54,7 @@ def test_what_is_hidden_passes_only_where_that_is_said(abistore: Call, tmp_path:
     words = ("--library", "libcase", "--version", "1.1", "--header", include, "--define", "LESS")
     done = abistore("gate", new, *words)
     assert done.code == 72
-    assert "what only one side declares is not told" in done.err
+    assert "declarations of only one side are not reported" in done.err
     assert abistore("gate", new, *words, "--require", "symbol,layout").code == 0
 
 

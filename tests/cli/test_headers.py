@@ -124,18 +124,18 @@ def test_a_failed_ingest_leaves_the_store_as_it_was(abistore: Call, old: Path, i
     [
         (
             ("compare", "libcase@1.0", "NEW", "--old-header", "INC"),
-            "headers are given for libcase@1.0, which is stored",
+            "headers were given for libcase@1.0, which is stored",
         ),
         (
             ("compare", "libcase@1.0", "libcase@1.0", "--header", "INC"),
-            "headers are given for libcase@1.0, which is stored",
+            "headers were given for libcase@1.0, which is stored",
         ),
-        (("show", "libcase@1.0", "--header", "INC"), "headers are given for libcase@1.0, which is stored"),
+        (("show", "libcase@1.0", "--header", "INC"), "headers were given for libcase@1.0, which is stored"),
         (("compare", "JSON", "JSON", "--header", "INC"), "neither side is the file of a library"),
         (("compare", "JSON", "NEW", "--old-header", "INC"), "is a JSON snapshot"),
         (("export", "JSON", "--header", "INC"), "is a JSON snapshot"),
-        (("export", "NEW", "--std", "c99"), "--std is about headers, and none are given"),
-        (("compare", "NEW", "NEW", "--define", "A"), "--define is about headers"),
+        (("export", "NEW", "--std", "c99"), "--std needs headers"),
+        (("compare", "NEW", "NEW", "--define", "A"), "--define needs headers"),
     ],
 )
 def test_headers_of_what_has_its_own_are_a_wrong_command(
@@ -163,10 +163,10 @@ def test_headers_are_for_the_file_where_the_other_side_has_its_own(
     ("options", "said"),
     [
         (("--header", "/nowhere"), "no such header or folder"),
-        (("--header", "EMPTY"), "holds no header"),
-        (("--header", "INC", "--private-header", "*.h"), "hides 1 header, which is all there are"),
-        (("--header", "INC", "--include-dir", "/nowhere"), "no folder that can be read"),
-        (("--header", "INC", "--sysroot", "/nowhere"), "no folder that can be read"),
+        (("--header", "EMPTY"), "contains no header"),
+        (("--header", "INC", "--private-header", "*.h"), "excludes all 1 header"),
+        (("--header", "INC", "--include-dir", "/nowhere"), "not a readable folder"),
+        (("--header", "INC", "--sysroot", "/nowhere"), "not a readable folder"),
         (("--header", "INC", "--compile-commands", "/nowhere"), "cannot be read"),
         (("--header", "INC", "--std", "c++99"), "libclang gave up"),
     ],
@@ -220,7 +220,7 @@ def test_headers_of_another_library_are_not_read(abistore: Call, old: Path, incl
 @pytest.mark.parametrize(
     ("text", "said", "hint"),
     [
-        ("[headers", "is no TOML", ""),
+        ("[headers", "not TOML", ""),
         ("[header]\nheaders = []\n", "unknown field `header`", "did you mean headers?"),
         (
             '[headers]\nheaders = ["a"]\ninclude_dir = ["b"]\n',
@@ -231,7 +231,7 @@ def test_headers_of_another_library_are_not_read(abistore: Call, old: Path, incl
         ("[headers]\nheaders = [3]\n", "Expected `str`, got `int`", ""),
         ('[headers]\nheaders = ["a"]\nlanguage = "rust"\n', "Invalid enum value 'rust'", ""),
         ("[headers]\n", "missing required field `headers`", ""),
-        ("a = " + "[" * 100_000, "is no TOML", ""),
+        ("a = " + "[" * 100_000, "not TOML", ""),
     ],
 )
 def test_a_wrong_project_file_is_an_error_that_says_where(text: str, said: str, hint: str, tmp_path: Path) -> None:
@@ -246,7 +246,7 @@ def test_a_project_file_that_is_not_there_or_is_no_text_is_an_error(abistore: Ca
     done = abistore("export", old, "--config", tmp_path / "no.toml", "--json")
     assert (done.code, done.error["code"]) == (64, "config")
     (tmp_path / "no.toml").write_bytes(b"\xff\xfe")
-    assert "is no UTF-8" in abistore("export", old, "--config", tmp_path / "no.toml").err
+    assert "not UTF-8" in abistore("export", old, "--config", tmp_path / "no.toml").err
 
 
 def test_a_command_without_headers_loads_no_clang(old: Path) -> None:
@@ -262,7 +262,7 @@ def test_a_command_without_headers_loads_no_clang(old: Path) -> None:
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-STRANGERS = "headers and binary do not belong together: point is "
+STRANGERS = "headers and binary do not match: point is "
 
 
 @pytest.fixture
@@ -305,8 +305,8 @@ def test_show_tells_what_is_exported_and_not_declared_and_the_reverse(abistore: 
         "unexported": ["promised"],
     }
     short, full = abistore(*words).out, abistore(*words, "-v").out
-    assert "1 exported and in no public header" in short
-    assert "1 declared and not exported" in short
+    assert "1 exported, but in no public header" in short
+    assert "1 declared, but not exported" in short
     assert "hidden" not in short
     assert "hidden" in full
     assert "promised" in full

@@ -99,7 +99,7 @@ def test_headers_that_leave_out_the_only_library_are_an_error(abistore: Call, tm
     lib = package(tmp_path / "p")
     done = abistore("export", lib / "libtwo.so.1", *named(lib, "one"), "--json")
     assert (done.code, done.error["code"]) == (64, "usage")
-    assert "is libtwo, and headers are given for libone" in done.error["message"]
+    assert "is libtwo, but headers were given for libone" in done.error["message"]
 
 
 def test_a_folder_with_an_equals_sign_in_its_name_is_a_folder(abistore: Call, tmp_path: Path) -> None:

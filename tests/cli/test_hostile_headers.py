@@ -64,4 +64,4 @@ def test_a_header_that_leaves_something_open_is_told(abistore: Call, old: Path, 
     header = tmp_path / "open.h"
     header.write_text("struct point { int x;\n")
     done = abistore("show", old, "--header", header)
-    assert "where the headers end: expected '}'" in done.out + done.err
+    assert "at the end of the headers: expected '}'" in done.out + done.err

@@ -118,7 +118,7 @@ def test_telling_a_log_ends(stored: Path, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("words", "place", "said"),
     [
-        (("show", "libgeo@1.0", "point"), f"{SERVICE}.declarations.spelled_out", "telling declarations of libgeo 1.0"),
+        (("show", "libgeo@1.0", "point"), f"{SERVICE}.declarations.spelled_out", "spelling declarations of libgeo 1.0"),
         (("export", "{json}"), "abistore.model.snapshot_files._rows", "writing libgeo.so.1"),
         (("export", "libgeo@1.0"), "abistore.model.snapshot_files._rows", "writing libgeo 1.0"),
         (("list", "libgeo"), "abistore.cli.commands.inventory.table", "writing the answer"),

@@ -46,7 +46,7 @@ def test_each_architecture_of_a_universal_file_has_a_history(
 def test_a_gate_misses_an_architecture_that_the_release_had(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], shape: str
 ) -> None:
-    """Programs for it have no library at all; who means one architecture names it."""
+    """Programs for it have no library; who means one architecture names it."""
     database = ("--db", str(tmp_path / "abi.db"))
     assert run(["ingest", str(_universal(tmp_path)), "--version", "1.0", "--set-baseline", *database]) == 0
     built = build_dylib(SOURCE, target=INTEL)

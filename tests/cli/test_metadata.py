@@ -26,7 +26,7 @@ def test_what_is_said_about_a_known_file_is_stored(stored: Call, old: Path) -> N
     done = stored("ingest", old, "--version", "1.0", *SAID)
     assert done.code == 0
     assert done.out.startswith("known ")
-    assert "metadata mended: released, revision, url" in done.out
+    assert "metadata corrected: released, revision, url" in done.out
     assert said(stored, "libcase@1.0") == ("2024-05-06", "abc123", "https://ci.example/7")
     assert "edit" in stored("db", "audit", "--limit", "1").out
     again = stored("ingest", old, "--version", "1.0", *SAID, "--json").json["files"][0]
@@ -47,7 +47,7 @@ def test_a_release_is_edited_and_the_audit_tells_before_and_after(stored: Call) 
     words = ("--revision", "def456", "--clear", "url", "--reason", "wrong commit", "--actor", "ana")
     done = stored("db", "release", "edit", "libcase@1.0", *words)
     assert done.out.splitlines() == [
-        "libcase 1.0: metadata mended",
+        "libcase 1.0: metadata corrected",
         "  revision: def456 (was abc123)",
         "  url: - (was https://ci.example/7)",
     ]
@@ -113,7 +113,7 @@ def test_a_known_snapshot_brings_what_nobody_said(stored: Call, tmp_path: Path) 
     stored("--db", other, "import", file)
     stored("db", "release", "edit", "libcase@1.0", *SAID)
     stored("export", "libcase@1.0", "-o", file)
-    assert "metadata mended: released, revision, url" in stored("--db", other, "import", file).out
+    assert "metadata corrected: released, revision, url" in stored("--db", other, "import", file).out
 
 
 def test_a_snapshot_without_what_was_said_loads_as_before(stored: Call, tmp_path: Path, old: Path) -> None:

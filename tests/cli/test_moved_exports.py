@@ -88,7 +88,7 @@ def test_of_one_library_alone_the_report_says_where_it_may_be(abistore: Call, tm
     old, new = (folder(each, tmp_path / side) for each, side in zip(sides, ("old", "new"), strict=True))
     done = abistore("compare", old / "libx.so.1", new / "libx.so.1")
     told = " ".join(done.out.split())
-    assert (done.code, "liby.so.1: needed now, and may have 1 export that this library lost" in told) == (4, True)
+    assert (done.code, "liby.so.1: newly needed, and may provide 1 export that this library lost" in told) == (4, True)
 
 
 def test_what_a_dylib_re_exports_counts_as_its_own(tmp_path: Path) -> None:

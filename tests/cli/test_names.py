@@ -240,4 +240,6 @@ def test_a_release_that_was_taken_back_for_its_name_keeps_nothing_out(
     assert abistore("db", "baseline", "clear", "libcase", "--channel=main", "--db", there).code == 0
     assert abistore("db", "forget", refused["digest"][:12], "--reason=its name", "--db", there).code == 0
     done = abistore("db", "merge", there)
-    assert (done.code, "note: left out, as it was replaced or taken back there: libcase" in done.out) == (0, True), done
+    assert (done.code, "note: left out because it was replaced or removed there: libcase" in done.out) == (0, True), (
+        done
+    )

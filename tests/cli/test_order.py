@@ -34,7 +34,7 @@ def test_a_label_does_not_sort_a_library_anew(abistore: Call, ingest: Call) -> N
     ingest("v2.0-rc1", "v2.0")
     assert listed(abistore) == ["v2.0-rc1", "v2.0"]
     told = ingest("nightly").out
-    note = "nightly is no version: it stands after all versions, in the order of ingestion, and is not @latest"
+    note = "nightly is not a version: it is ordered after all versions, by ingestion, and is not @latest"
     assert told.rstrip().endswith(f", {note}")
     assert listed(abistore) == ["v2.0-rc1", "v2.0", "nightly"]
     assert abistore("list", "--json").json["lines"][0]["latest"] == "v2.0"
@@ -56,7 +56,7 @@ def test_what_git_describe_calls_a_commit_follows_its_tag(abistore: Call, ingest
 
 def test_commits_by_their_hash_stand_in_the_order_of_ingestion(abistore: Call, ingest: Call) -> None:
     told = ingest("fe1a2b3", "0123abc", "1234567")
-    assert "1234567 is no version: it stands after all versions, in the order of ingestion\n" in told.out
+    assert "1234567 is not a version: it is ordered after all versions, by ingestion\n" in told.out
     assert listed(abistore) == ["fe1a2b3", "0123abc", "1234567"]
     assert abistore("show", "libcase@latest", "--json").json["snapshot"]["version"] == "1234567"
 
@@ -64,7 +64,7 @@ def test_commits_by_their_hash_stand_in_the_order_of_ingestion(abistore: Call, i
 def test_labels_of_a_series_stand_after_versions(abistore: Call, ingest: Call) -> None:
     ingest("nightly-2024-05-02", "1.0")
     told = ingest("nightly-2024-05-01")
-    assert "in series nightly: it stands after all versions without a name, and is not @latest" in told.out
+    assert "in series nightly: it is ordered after all versions without a name, and is not @latest" in told.out
     assert listed(abistore) == ["1.0", "nightly-2024-05-01", "nightly-2024-05-02"]
 
 

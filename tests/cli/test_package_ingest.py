@@ -214,7 +214,7 @@ def test_a_known_package_takes_what_is_said_of_it(abistore: Call, first: Path, m
     abistore("ingest", first)
     forbid_unpacking(monkeypatch)
     done = abistore("ingest", first, "--revision", "abc", "--set-baseline")
-    assert "metadata mended: revision" in done.out
+    assert "metadata corrected: revision" in done.out
     assert "libuser 1.0" in abistore("show", "libuser@baseline").out
 
 
@@ -271,7 +271,10 @@ def test_a_library_that_left_came_back_and_leaves_again_needs_another_approval(a
     assert abistore("ingest", package, "--against", "prev").code == 0
     assert abistore("ingest", release(tmp_path, "3.0", *whole), "--against", "prev").code == 0
     done = abistore("ingest", again := release(tmp_path, "4.0", *part), "--against", "prev")
-    assert (done.code, "came back since 1.0, and goes again: approve again" in " ".join(done.out.split())) == (4, True)
+    assert (done.code, "was restored after 1.0 and removed again: approve again" in " ".join(done.out.split())) == (
+        4,
+        True,
+    )
     assert abistore("approve", gone, *why).code == 0
     assert abistore("ingest", again, "--against", "prev").code == 0
 

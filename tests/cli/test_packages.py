@@ -349,7 +349,7 @@ def test_development_packages_of_a_stored_side_are_refused(abistore: Call, tmp_p
     assert abistore("ingest", package).code == 0
     refused = abistore("compare", "libcase@latest", package, "--old-devel-package", own)
     assert refused.code == 64
-    assert "headers are given for libcase@latest" in refused.err
+    assert "headers were given for libcase@latest" in refused.err
     assert abistore("compare", "libcase@latest", "libcase@latest", "--devel-package", own).code == 64
     assert abistore("compare", "libcase@latest", package, "--devel-package", own).code == 0
     dump = tmp_path / "case.json"

@@ -134,8 +134,8 @@ def test_a_pipeline_goes_from_its_first_run_to_an_approval_that_ends(project: Pr
     assert project.stands() == "1.0.0"
 
     # accepted for this release, by the command that the gate printed, and released
-    (way,) = [line for line in refused.out.splitlines() if "accept it: " in line]
-    words = way.partition("accept it: abistore ")[2].split()
+    (way,) = [line for line in refused.out.splitlines() if "approve it: " in line]
+    words = way.partition("approve it: abistore ")[2].split()
     words[words.index("WHY")] = "nobody calls scale"
     assert project.call(*words, "--until", "1.1.0", "--approver", "ana", "--ticket", "GEO-7").code == 0
     released = project.ingest("--against", "baseline", "--set-baseline", version="1.1.0")
@@ -157,7 +157,7 @@ def test_a_major_release_with_a_bumped_soname_passes_and_so_do_the_commits_after
     project.commit(HEADER + NORM, "Take scale away")
     assert project.gate(version="2.0.0").code == 4
     passed = project.gate(version="2.0.0", soname="libgeo.so.2")
-    assert (passed.code, "that is allowed, SONAME went from .1 to .2" in passed.out) == (0, True)
+    assert (passed.code, "this is allowed: SONAME changed from .1 to .2" in passed.out) == (0, True)
     assert project.ingest("--against", "baseline", version="2.0.0-rc1", soname="libgeo.so.2").code == 0
     project.commit(HEADER + "int length(const struct point *p) { return p->x + p->y; }\n", "Call norm length")
     assert project.gate(version="2.0.0", soname="libgeo.so.2").code == 0
@@ -171,7 +171,7 @@ def test_a_break_is_accepted_by_a_file_that_is_reviewed_with_the_change(project:
     bootstrapped(project)
     project.commit(HEADER + NORM, "Take scale away")
     refused = project.gate(version="1.1.0")
-    (way,) = [line for line in refused.out.splitlines() if "accept it: " in line]
+    (way,) = [line for line in refused.out.splitlines() if "approve it: " in line]
     identity = way.partition("approve ")[2].split()[0]
     file = project.folder / "abi-approvals.yaml"
     entry = f"project: geo\napprovals:\n  - finding: {identity}\n    library: libgeo\n    reason: nobody calls scale\n"

@@ -25,7 +25,7 @@ from tests.warm import starting
 ANSWERS = {
     "approve export": ("", 0, "  - "),
     "approve list": ("libcase", 0, "accepted once"),
-    "approve sync": ("approvals.yaml", 0, "the database says what the file says"),
+    "approve sync": ("approvals.yaml", 0, "the database matches the file"),
     "approve withdraw": ("GONE --reason enough", 0, "withdrawn"),
     "approve add": ("GROWN --reason wanted", 0, "approved"),
     "db baseline clear": ("libcase", 0, "release is cleared"),
@@ -50,7 +50,7 @@ ANSWERS = {
     "db check": ("", 0, "sound"),
     "db forget": ("libcase@2.0", 0, "2.0"),
     "db init": ("", 0, "exists"),
-    "db merge": ("other.db", 0, "nothing that is not here"),
+    "db merge": ("other.db", 0, "nothing new"),
     "db prune": ("--keep-last 1 --dry-run", 0, ""),
     "db scheme": ("libcase pep440", 0, "pep440"),
     "db stats": ("", 0, "releases"),

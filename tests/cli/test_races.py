@@ -113,7 +113,7 @@ def test_of_pipelines_that_move_a_channel_at_once_one_wins_and_all_others_are_to
         for done in told:
             if done.code:
                 assert f"baseline release stands at {won}, and not {before[-1]}" in done.err
-                assert "look at what it stands at now, and decide again" in done.err
+                assert "check where it is now, and decide again" in done.err
 
 
 def test_of_two_promotions_at_once_one_wins_and_the_channel_has_one_move_more(shared: Call, race: Race) -> None:

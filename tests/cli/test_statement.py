@@ -13,7 +13,7 @@ from tests.store.test_ledger import release, stored
 
 pytestmark = pytest.mark.fast
 
-SENTENCE = "FAIL: 1.1 removes 1 function under the same SONAME: call it 2.0 and bump the SONAME, or restore it"
+SENTENCE = "FAIL: 1.1 removes 1 function under the same SONAME: release it as 2.0 and bump the SONAME, or restore it"
 
 
 def test_a_statement_begins_with_its_sentence_in_every_format(abistore: Call, database: Path, tmp_path: Path) -> None:

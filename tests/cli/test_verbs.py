@@ -242,7 +242,7 @@ def test_the_first_release_is_not_judged_against_a_previous_one_and_says_so(
 ) -> None:
     first = abistore("ingest", old, "--version", "1.0", "--against", "prev")
     assert first.code == 0
-    assert "not judged: nothing precedes it" in first.out
+    assert "not judged: there is no previous release" in first.out
     assert abistore("ingest", new, "--version", "2.0", "--against", "prev").code == 4
 
 
@@ -310,7 +310,7 @@ def test_history_judges_each_release_against_the_one_before_and_the_baseline(sto
     assert told[2][:3] == ("2.0", "BREAKING", "BREAKING")
     assert told[2][3]["removed"] == 1
     table = stored("history", "libcase").out.splitlines()
-    assert table[1] == "! incompatible, and not allowed in this line: 2.0"
+    assert table[1] == "! incompatible, and not allowed by this line's versioning: 2.0"
     assert table[3].split() == ["version", "date", "exports", "+", "-", "~", "previous", "outcome", "baseline"]
     assert table[6].split()[-4:] == ["BREAKING", "fail", "BREAKING,", "fail"]
     assert table[7:9] == ["SONAME: libcase.so.1 in all releases", "evidence: symbol, layout in all releases"]
@@ -434,7 +434,7 @@ def test_a_verdict_is_remembered_and_the_same_again(stored: Call, monkeypatch: p
 def test_the_first_release_passes_and_has_no_verdict(stored: Call) -> None:
     done = stored("verdict", "libcase@1.0")
     assert (done.code, done.out.splitlines()[0]) == (0, "libcase 1.0: no verdict")
-    assert "  PASS: libcase 1.0 is the first release of its line: nothing precedes it\n" in done.out
+    assert "  PASS: libcase 1.0 is the first release of its line: there is no previous release\n" in done.out
     assert stored("verdict", "libcase@1.0", "--json").json["decision"].get("verdict") is None
 
 

@@ -75,7 +75,7 @@ def test_an_option_wins_over_the_environment(based: Call, tmp_path: Path) -> Non
 @pytest.mark.parametrize("words", [("-q", "-v", "list"), ("-v", "list", "-q"), ("list", "-v", "-q"), ("-qv", "list")])
 def test_saying_less_and_more_is_refused(based: Call, words: tuple[str, ...]) -> None:
     done = based(*words)
-    assert (done.code, "-q and -v contradict each other" in done.err) == (64, True)
+    assert (done.code, "-q and -v exclude each other" in done.err) == (64, True)
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,8 @@ def test_a_channel_is_not_called_like_an_option(based: Call, channel: str) -> No
 def test_a_release_that_is_judged_against_itself_says_so(based: Call, new: Path) -> None:
     assert based("ingest", new, "--version", "2.0").code == 0
     done = based("ingest", new, "--version", "2.0", "--against", "2.0")
-    assert (done.code, "2.0 is the release that it is judged against" in done.out) == (0, True)
-    assert "is judged against:" not in based("ingest", new, "--version", "2.0", "--against", "1.0").out
+    assert (done.code, "2.0 is its own baseline" in done.out) == (0, True)
+    assert "is its own baseline" not in based("ingest", new, "--version", "2.0", "--against", "1.0").out
 
 
 @pytest.mark.usefixtures("either_database")
@@ -112,7 +112,7 @@ def test_a_baseline_that_was_cleared_is_not_taken_for_the_first(based: Call, new
     first = ("--against", "baseline:main", "--set-baseline-if-none=main")
     assert based("db", "baseline", "clear", "libcase").code == 0
     done = based("ingest", new, "--version", "2.0", "--against", "baseline", "--set-baseline-if-none")
-    assert (done.code, "release was put at 1.0" in done.err) == (67, True)
+    assert (done.code, "release was set to 1.0" in done.err) == (67, True)
     assert [each["version"] for each in based("list", "libcase", "--json").json["releases"]] == ["1.0"]
     assert based("ingest", new, "--version", "2.0", *first).code == 0
 
@@ -175,6 +175,6 @@ def test_the_hint_for_a_channel_that_is_not_set_sets_that_one(based: Call, new: 
 
 
 def test_a_verdict_of_a_release_against_itself_says_so(based: Call) -> None:
-    """`verdict --against baseline` of the release at which the baseline stands is no check of it."""
-    said = "1.0 is the release that it is judged against"
+    """`verdict --against baseline` of the release the baseline stands is no check of it."""
+    said = "1.0 is its own baseline: nothing else was compared"
     assert said in " ".join(based("verdict", "libcase@1.0", "--against", "baseline").out.split())

@@ -36,7 +36,7 @@ def judged(tmp_path: Path, entry: str, public: str) -> Comparison:
 def test_a_break_that_public_code_compiles_in_stays_a_finding(tmp_path: Path, entry: str) -> None:
     comparison = judged(tmp_path, f"{{{entry}, reason: internal}}", USED)
     assert comparison.verdict is Verdict.BREAKING
-    assert any("geo::detail::P, which programs compile by geo::run()" in each for each in comparison.notes)
+    assert any("geo::detail::P, which is compiled into programs by geo::run()" in each for each in comparison.notes)
     assert not any("matched nothing" in each for each in comparison.notes)
 
 

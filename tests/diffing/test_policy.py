@@ -194,7 +194,7 @@ def test_advice_follows_the_effective_impacts_and_is_never_invented(tmp_path: Pa
 
 
 def test_a_policy_cannot_give_advice_a_weight(tmp_path: Path) -> None:
-    with pytest.raises(PolicyError, match="is advice and has no part in a verdict"):
+    with pytest.raises(PolicyError, match="is advice and does not affect the verdict"):
         policy(tmp_path, "kinds: {soname_bump_recommended: {impact: risk, reason: r}}")
     with pytest.raises(PolicyError, match="is advice"):
         policy(tmp_path, "overrides: [{change_kind: soname_bump_unnecessary, impact: risk, reason: r}]")
@@ -224,7 +224,10 @@ BAD = {
     "kinds: {func_removed: {impact: risk, reason: r, expire: 2027-01-01}}": ("'expire'", "did you mean expires"),
     "kinds: {func_removed: {impact: risk, reason: r, expires: soon}}": ("soon", ""),
     "kinds: {func_removed: {impact: risk, reason: r}, func_removed: {impact: risk, reason: r}}": ("twice", ""),
-    "kinds: {func_removed: {impact: risk, reason: r}, func-removed: {impact: risk, reason: r}}": ("same kind", ""),
+    "kinds: {func_removed: {impact: risk, reason: r}, func-removed: {impact: risk, reason: r}}": (
+        "repeats the kind",
+        "",
+    ),
     "kind: {}": ("'kind'", "did you mean kinds"),
     "base: strict": ("base", "did you mean strict_abi"),
     "categories: {abi_break: {impact: risk, reason: r}}": ("abi_break", "did you mean abi_breaking"),
@@ -243,7 +246,7 @@ BAD = {
     "name: !!python/object:os.system x": ("tags are not supported", ""),
     "name: !!timestamp x": ("tags are not supported", ""),
     "name: \x07": ("not valid YAML", ""),
-    "? [a]\n: b": ("key that is no word", ""),
+    "? [a]\n: b": ("key that is not a word", ""),
 }
 
 

@@ -190,7 +190,7 @@ def test_the_first_entry_that_fits_takes_a_finding(tmp_path: Path) -> None:
 def test_an_expired_entry_holds_no_more_and_is_reported(tmp_path: Path) -> None:
     comparison = judged(tmp_path, "{symbol: gone, reason: r, expires: 2026-05-31}")
     assert comparison.suppressed == ()
-    assert comparison.notes == ("suppression known.yaml, entry 1 expired on 2026-05-31 and no longer holds",)
+    assert comparison.notes == ("suppression known.yaml, entry 1 expired on 2026-05-31 and is ignored",)
     assert judged(tmp_path, "{symbol: gone, reason: r, expires: 2026-06-01}").suppressed
 
 

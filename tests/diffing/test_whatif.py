@@ -91,7 +91,7 @@ def test_an_opaque_struct_may_change() -> None:
     old, new = struct(INT, INT), Record("struct", 12, (Field("z", INT, 0), Field("a", INT, 32), Field("b", INT, 64)))
     found = judged({**users, POINT: old}, {**users, POINT: new})
     assert found.comparison.verdict is Verdict.BREAKING
-    assert "append z behind the other members" in titles(found)
+    assert "append z after the other members" in titles(found)
 
 
 def test_an_enumerator_in_the_middle_is_offered_the_end() -> None:
@@ -99,7 +99,7 @@ def test_an_enumerator_in_the_middle_is_offered_the_end() -> None:
     new = Enum(4, (Enumerator("RED", 0), Enumerator("GREEN", 1), Enumerator("BLUE", 2)))
     found = judged(taking(old, COLOUR), taking(new, COLOUR))
     assert found.comparison.verdict is Verdict.BREAKING
-    assert titles(found) == ["append GREEN = 2 behind the other enumerators"]
+    assert titles(found) == ["append GREEN = 2 after the other enumerators"]
 
 
 def test_a_function_that_goes_is_no_longer_exported_and_should_be_kept() -> None:
@@ -162,7 +162,7 @@ def test_a_virtual_function_before_others_is_offered_the_last_slot() -> None:
     users: dict[Name, AnyShape] = {function("_Z3useP5Shape"): Function("use", VOID, (to(owner),))}
     found = judged(users | {owner: shape}, users | {owner: new})
     assert found.comparison.verdict is Verdict.BREAKING
-    offered = [way for way in found.ways if "behind the other virtual functions" in way.title]
+    offered = [way for way in found.ways if "after the other virtual functions" in way.title]
     for way in offered:  # where the rules call even that a break, nothing is offered
         (held,) = way.sides[1].variants("layout", owner)
         assert isinstance(held, Record) and [each.display for each in held.virtuals][-1] == "Shape::name"

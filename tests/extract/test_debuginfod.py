@@ -388,7 +388,7 @@ def test_a_limit_that_is_no_number_is_named(
     monkeypatch.setenv(variable, value)
     found = search(split)
     assert (found.file, found.reason) == (None, "debuginfod-failed")
-    assert found.detail == f"{variable} is {value!r}, which is no number"
+    assert found.detail == f"{variable} is not a number: {value!r}"
 
 
 @pytest.mark.parametrize("value", ["", "0", "9" * 12, "9" * 5000])

@@ -100,7 +100,7 @@ def test_headers_that_are_left_out_are_evidence_that_is_partial(tmp_path: Path) 
     )  # fmt: skip
     assert evidence.detail == "1 header does not parse and is left out: bad.h:1: 'nowhere.h' file not found"
     assert evidence.hint == (
-        "name the folder that holds nowhere.h with --include-dir; where programs do not include it by name: "
+        "pass the folder that contains nowhere.h with --include-dir; if programs do not include it directly: "
         "--private-header bad.h"
     )
     assert headers_of(snapshot).set_aside == ("bad.h",)

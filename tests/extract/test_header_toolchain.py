@@ -174,7 +174,7 @@ def test_no_file_of_a_project_is_run_as_the_compiler_of_its_target(
     compiler = tmp_path / "build-g++"
     compiler.write_text("#!/bin/sh\ntouch run\n")
     compiler.chmod(0o755)
-    with pytest.raises(HeaderError, match="is no target of a compiler"):
+    with pytest.raises(HeaderError, match="is not a compiler target"):
         toolchain.toolchain(HeaderOptions((), target=target), X86, clang.major_version())
     assert not (tmp_path / "run").exists()
 

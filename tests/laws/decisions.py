@@ -209,7 +209,7 @@ class LawOfOneDecision:
             plan = ApprovalPlan(
                 reason="nobody calls it", approver="ana", scope=scope, until=until, today=BEFORE, replace=True
             )
-            with suppress(UsageError):  # until a release that is over already
+            with suppress(UsageError):  # until a release that is in the past
                 approve(finding.id, plan, database=self.address)
                 if self.random.random() < 0.2:
                     withdraw(

@@ -103,7 +103,7 @@ NEGATIVE = {"is": "R", "k": "struct", "z": 8, "f": [{"n": "x", "t": INT, "o": -8
         (alias({"is": "p", "s": "int", "z": -4}), "the layout of alias a: target: size is not a number from 0"),
         (alias({"is": "a", "of": INT, "c": -1}), "the layout of alias a: target: count is not a number from 0"),
         (alias({"is": "*", "to": INT, "k": "**"}), "Invalid enum value '**'"),
-        (alias({"is": "n", "n": ["function", "f"]}), "target: name is 'function f', which is no type"),
+        (alias({"is": "n", "n": ["function", "f"]}), "target: name is 'function f', which is not a type"),
         (alias({"is": "i", "sh": NEGATIVE}), "the layout of alias a: target: shape: fields: offset is not"),
         (shape("record", **{"is": "R", "k": "module", "z": 8}), "Invalid enum value 'module'"),
         (shape("record", **{"is": "R", "k": "struct", "z": 1 << 80}), "the layout of record a: size is not a number"),

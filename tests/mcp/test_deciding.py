@@ -182,7 +182,7 @@ def test_a_release_is_deleted_when_a_person_agrees(person: Person, store: OpenSt
     [
         ("1.1", "0" * 32, "libgeo@1.1 has another digest than confirm_digest"),
         ("1.1", "", "confirm_digest is empty"),
-        ("1.0", None, "libgeo@1.0: baseline release stands at it"),
+        ("1.0", None, "libgeo@1.0: baseline release points at it"),
     ],
 )
 def test_what_must_not_be_deleted_is_refused_before_anybody_is_asked(

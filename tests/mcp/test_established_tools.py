@@ -196,7 +196,7 @@ def test_headers_are_read_for_the_sides_that_they_are_named_for(
 def test_what_is_wrong_with_headers_is_told(modern: Agent, libraries: dict[str, Path], include: Path) -> None:
     library = {"library_path": str(libraries["1.0"])}
     error = modern.refused("abi_dump", **library, headers=[f"libother={include / 'api'}"])
-    assert "headers are given for libother" in error["error"]
+    assert "headers were given for libother" in error["error"]
     error = modern.refused("abi_dump", **library, headers=["libgeo=api"])
     assert error["code"] == "INVALID_ARGUMENT"
     error = modern.refused("abi_dump", **library, headers=[str(include / "api")])

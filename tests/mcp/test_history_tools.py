@@ -49,7 +49,7 @@ def test_a_release_is_summarised_against_what_is_asked_for(modern: Agent) -> Non
     first = modern("abi_summary", library="libgeo", version="1.0")
     assert (first["verdict"], first["comparable"]) == (None, False)
     assert (first["outcome"], first["exit_code"]) == ("pass", 0)
-    assert first["headline"] == "PASS: libgeo 1.0 is the first release of its line: nothing precedes it"
+    assert first["headline"] == "PASS: libgeo 1.0 is the first release of its line: there is no previous release"
     (row, *_) = modern("abi_history", library="libgeo")["rows"]
     assert (row["outcome"], row["exit_code"]) == (first["outcome"], first["exit_code"])
 
@@ -108,7 +108,7 @@ def test_a_history_tells_what_no_single_verdict_does(modern: Agent, tmp_path: Pa
 def test_a_part_of_a_history_is_told(modern: Agent) -> None:
     answer = modern("abi_history", library="libgeo", until="1.1")
     assert [row["version"] for row in answer["rows"]] == ["1.0", "1.1"]
-    assert answer["headline"] == "NO BREAK in 2 releases of libgeo, each against the one before"
+    assert answer["headline"] == "NO BREAK in 2 releases of libgeo, each against its previous release"
     assert modern.refused("abi_history", library="libgeo", since="9")["code"] == "NOT_FOUND"
 
 
@@ -322,7 +322,7 @@ def test_a_gate_leaves_the_comparison_as_it_was(modern: Agent) -> None:
 def test_a_gate_says_that_a_release_was_compared_with_itself(agent: Agent) -> None:
     """A baseline that stands at the latest release lets it pass by default."""
     told = agent("abi_gate", library="libgeo", version="1.1", against="1.1")
-    assert "1.1 is the release that it is judged against: no other one was compared" in told["reasons"]
+    assert "1.1 is its own baseline: nothing else was compared" in told["reasons"]
 
 
 @pytest.mark.parametrize("tool", ["abi_summary", "abi_gate"])

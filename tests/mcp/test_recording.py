@@ -71,7 +71,7 @@ def test_what_passes_over_http_is_written_without_tokens(stored: Path, tmp_path:
         assert server.end() == 0
         assert methods(file).count("tools/call") == len(ERAS)
         assert {line.get("status") for line in lines(file) if line["direction"] == "out"} >= {200, 400, 401}
-        assert "(7 bytes that are no JSON)" in [line["message"] for line in lines(file)]
+        assert "(7 bytes that are not JSON)" in [line["message"] for line in lines(file)]
         assert not [token for token in server.tokens.values() if token in file.read_text()]
         assert "the first" not in file.read_text()
 

@@ -16,13 +16,13 @@ REVISION = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d"
 def test_a_build_is_reviewed_in_one_call(user: Agent, libraries: dict[str, Path]) -> None:
     told = user("abi_review_build", new_input=str(libraries["2.0"]), version="1.2")
     assert (told["outcome"], told["exit_code"], told["verdict"]) == ("fail", 4, "BREAKING")
-    assert told["headline"].startswith("FAIL: 1.2 breaks 1.0 in 2 places under the same SONAME: call it 2.0")
+    assert told["headline"].startswith("FAIL: 1.2 breaks 1.0 in 2 places under the same SONAME: release it as 2.0")
     assert {each["name"]: each["kind"] for each in told["breaks"]} == {
         "gone": "func_removed",
         "point: z": "type_field_added",
     }
     assert told["total_breaks"] == 2
-    assert "call it 2.0 and bump the SONAME" in told["bump"]
+    assert "release it as 2.0 and bump the SONAME" in told["bump"]
     assert [each["code"] for each in told["ways"]] == ["restore", "bump", "approve"]
     assert "abi_approve(finding_ids=[" in told["ways"][-1]["sentence"]
     assert told["comment"].startswith("## libgeo 1.0 → libgeo 1.2: BREAKING")
@@ -37,8 +37,8 @@ def test_a_review_names_the_programs_that_break(user: Agent, libraries: dict[str
         "gone": ["caller"],
         "point: z": ["measurer"],
     }
-    assert "hurts 2 of 3 known consumers of libgeo: caller, measurer" in told["warnings"]
-    assert "hurts caller" in told["comment"]
+    assert "affects 2 of 3 known consumers of libgeo: caller, measurer" in told["warnings"]
+    assert "affects caller" in told["comment"]
 
 
 def test_a_compatible_build_passes(modern: Agent, libraries: dict[str, Path]) -> None:
@@ -60,7 +60,7 @@ def test_a_build_is_told_from_its_merge_base(
     assert {each["name"]: each["novelty"] for each in told["breaks"]} == {"gone": "known", "point: z": "new"}
     assert told["since"] == "since libgeo@1.2~1: 1 that fail are new, 1 existed before"
     unknown = modern("abi_review_build", **asked, merge_base="abcdef1")
-    assert unknown["since"].startswith("what this change brought is not told apart: libgeo: no build of the merge base")
+    assert unknown["since"].startswith("new and existing breaks cannot be separated: libgeo: no build of")
 
 
 def test_two_files_need_no_store(modern: Agent, libraries: dict[str, Path]) -> None:
@@ -93,5 +93,5 @@ def test_a_long_review_says_what_it_leaves_out(wide_agent: Agent) -> None:
 def test_a_digest_does_not_say_whose_baseline_is_meant(modern: Agent) -> None:
     digest = modern("abi_list", library="libgeo")["items"][0]["digest"]
     refused = modern.refused("abi_review_build", new_input=digest)
-    assert refused["error"] == f"{digest}: a digest does not tell whose baseline is meant"
+    assert refused["error"] == f"{digest}: a digest does not select a baseline"
     assert modern("abi_review_build", new_input=digest, library="libgeo")["exit_code"] == 0

@@ -102,7 +102,7 @@ def test_every_page_has_other_exports(wide_agent: Agent) -> None:
     ("asked", "said"),
     [
         ({"reference": "libgeo@2.0"}, "name is missing"),
-        ({"reference": "libgeo@2.0", "name": "nrom"}, "libgeo: no declaration is called nrom"),
+        ({"reference": "libgeo@2.0", "name": "nrom"}, "libgeo: no declaration named nrom"),
         ({"reference": "libgeo@9.9", "name": "norm"}, "libgeo@9.9: no such version"),
     ],
 )

@@ -380,7 +380,7 @@ def test_what_happens_to_the_database_is_said_in_the_log_and_survived(
         async with told(server, "2026-07-28", OF_LIBRARY, *AFTERWARDS) as listener:
             await settled(listener, str(path), libraries["1.0"])
             mend = trouble(path)
-            await until("subscribers are not told what changes")
+            await until("subscribers are not notified of changes")
             mend()
             await until("subscribers are told again")
             await changed(

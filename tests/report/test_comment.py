@@ -73,7 +73,7 @@ def test_a_comment_says_the_decision_the_way_to_pass_and_what_was_not_checked() 
     assert text.startswith("## libgeo 1.2.0 → libgeo 1.3.0: BREAKING in what could be checked\n")
     assert report.decision and f"**{report.decision.headline.partition(':')[0]}: " in text
     assert "\n### Not checked" in text
-    assert "\n- call it 2.0.0 and bump the SONAME\n" in text
+    assert "\n- release it as 2.0.0 and bump the SONAME\n" in text
 
 
 def test_a_comment_lists_as_many_findings_as_asked_for(broken: Report) -> None:

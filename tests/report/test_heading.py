@@ -85,7 +85,7 @@ def lacking(reason: str) -> Evidence:
         ((TABLES, SEEN), (TABLES, SEEN), ""),
         ((TABLES,), (TABLES, lacking("no-debug-info")), ""),
         ((TABLES, SEEN), (TABLES,), "layout not compared, new side was read without debug information"),
-        ((SEEN,), (lacking("stale-debug-file"),), "layout not compared, new side has the debug file of another build"),
+        ((SEEN,), (lacking("stale-debug-file"),), "layout not compared, new side has a debug file from another build"),
         ((PARTLY,), (SEEN,), "layout compared in part, old side describes 3 of 9 exports"),
         ((lacking("other"),), (SEEN,), "layout not compared, old side shows less of it (other)"),
         ((TABLES, HEADERS), (TABLES,), "source not compared, new side was read without headers"),

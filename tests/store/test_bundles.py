@@ -44,7 +44,7 @@ LINE = LineKey("libgeo", str(X86))
 CARRIED = {
     "library": (LibraryRecord, "lines and checksum are sums over what comes with it"),
     "line": (LineRecord, "its sums are over what comes with it"),
-    "snapshot": (SnapshotRecord, "what its entries and provenance tell is worked out again, and its digest compared"),
+    "snapshot": (SnapshotRecord, "recomputed from its entries and provenance, and its digest compared"),
     "location": (SnapshotRecord, ""),
     "name": (NameRecord, ""),
     "shape": (ShapeRecord, ""),
@@ -52,13 +52,13 @@ CARRIED = {
     "baseline_move": (MoveRecord, ""),
     "verdict": (VerdictRecord, ""),
     "verdict_part": (VerdictRecord, ""),
-    "finding": (FindingRecord, "the first verdict that had it is the first that comes with it"),
+    "finding": (FindingRecord, "the first verdict that had it is the first in the bundle"),
     "review": (ReviewRecord, ""),
     "approval": (ApprovalRecord, ""),
     "consumer": (ConsumerRecord, ""),
     "consumer_import": (ConsumerRecord, ""),
     "consumer_type": (ConsumerRecord, ""),
-    "audit": (AuditLine, "as the history of where it came from"),
+    "audit": (AuditLine, "as the history of its source store"),
 }
 """The record that carries what each table says, and what of it is not spelled out."""
 
@@ -322,7 +322,7 @@ def test_a_baseline_at_a_release_that_was_taken_back_here_is_a_conflict(address:
         take(there, here.bundle())
         there.set_baseline(LINE, "release", "1.0", "ben", "")
         here.forget(here.resolve("libgeo@1.0"), "ana", "by mistake")
-        with pytest.raises(VersionTaken, match=r"stands at 1\.0 there, which was taken back here"):
+        with pytest.raises(VersionTaken, match=r"is at 1\.0 there, which was removed here"):
             take(here, there.bundle())
         kept = take(here, there.bundle(), "here")
         assert "was taken back here" in kept.notes[0]

@@ -143,7 +143,7 @@ def test_a_release_at_which_a_baseline_stands_is_not_replaced(address: str) -> N
         release = store.ingest(GOOD, IngestRequest("1.0")).release
         store.set_baseline(release.line, "main", "1.0")
         for ask in (store.place, store.ingest):
-            with pytest.raises(UsageError, match="baseline main stands at it"):
+            with pytest.raises(UsageError, match="baseline main points at it"):
                 ask(BAD, IngestRequest("1.0", replace=True))
             with pytest.raises(VersionTaken):
                 ask(BAD, IngestRequest("1.0"))

@@ -67,7 +67,7 @@ def test_a_baseline_is_not_taken_back(address: str) -> None:
         fill(store)
         release = store.resolve("libgeo@9.9")
         store.set_baseline(release.line, "main", "9.9")
-        with pytest.raises(UsageError, match="baseline main stands at it"):
+        with pytest.raises(UsageError, match="baseline main points at it"):
             store.forget(release)
         assert versions(store) == ["1.0", "1.2", "9.9"]
         store.set_baseline(release.line, "main", "1.2")
@@ -80,7 +80,7 @@ def test_what_was_taken_back_before_is_told(address: str) -> None:
         fill(store)
         wrong = store.resolve("libgeo@9.9")
         store.forget(wrong)
-        with pytest.raises(SnapshotNotFound, match="replaced or taken back before"):
+        with pytest.raises(SnapshotNotFound, match="replaced or removed before"):
             store.forget(wrong)
 
 

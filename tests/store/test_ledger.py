@@ -122,7 +122,7 @@ def test_a_release_is_measured_by_the_latest_of_many_that_were_the_last_with_exp
         ledger = ledger_of(store, latest)
         measured = [each.against.version for each in ledger.standings if each.role == "last_with"]
         assert measured == [f"1.{number}" for number in range(3, MOST_MEASURED + 3)]
-        assert ledger.remarks[-1].startswith("2 earlier releases broke the one before: `abistore blame --restored`")
+        assert ledger.remarks[-1].startswith("2 earlier releases broke the previous one: `abistore blame --restored`")
 
 
 def test_what_nobody_outside_can_need_is_no_baseline_when_it_went(address: str, tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ class TwoStores(RuleBasedStateMachine):
         request = IngestRequest(label, candidate=candidate, replace=replace)
         try:
             done = self.stores[side].ingest(file_of_its_own, request)
-        except (VersionTaken, UsageError):  # the label has another content, or a baseline stands at it
+        except (VersionTaken, UsageError):  # the label has another content, or a baseline points at it
             return
         self.given[done.release.digest] = content
 

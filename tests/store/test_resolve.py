@@ -74,7 +74,7 @@ def test_a_digest_prefix_of_two_contents_is_ambiguous(store: Store) -> None:
     one, two = store.resolve("libgeo@1.0"), store.resolve("libgeo@2.0")
     shared = two.digest[:6] + "00" * 13
     releases.amend_card(store.database, releases.identifier(store.database, one), {"digest": bytes.fromhex(shared)})
-    with pytest.raises(SnapshotNotFound, match="2 digests begin with it"):
+    with pytest.raises(SnapshotNotFound, match="2 digests begin with this"):
         store.resolve(two.digest[:6])
     assert store.resolve(two.digest).digest == two.digest
 

@@ -80,7 +80,7 @@ def test_what_keeps_its_order_is_audited_and_mended_by_declaring_auto(path: Path
         assert versions(store) == ["nightly", "v2.0", "v2.0-rc1"]
         (record,) = [one for one in store.audit() if one.action == "scheme" and "libgeo" in one.subject]
         assert record.subject == "libgeo (elf-x86_64-64-little, p0)"
-        assert record.detail == "plain, as it was ordered; was auto"
+        assert record.detail == "plain, with the existing order; was auto"
         (order,) = store.set_scheme("libgeo", "auto", actor="ana")
         assert (order.latest, order.latest_before, order.moved) == ("v2.0", "v2.0-rc1", ("v2.0-rc1", "nightly"))
         assert versions(store) == ["v2.0-rc1", "v2.0", "nightly"]

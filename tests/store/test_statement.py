@@ -47,7 +47,7 @@ def test_a_careless_minor_release_is_not_allowed_and_its_sentence_says_what_to_d
     stored(address, release("f", "g"), release("f", "h")).close()
     found = statement("libgeo@1.1", database=address)
     assert found.sentence == (
-        "FAIL: 1.1 removes 1 function under the same SONAME: call it 2.0 and bump the SONAME, or restore it"
+        "FAIL: 1.1 removes 1 function under the same SONAME: release it as 2.0 and bump the SONAME, or restore it"
     )
     assert (found.verdict, found.outcome, found.exit_code) == (Verdict.BREAKING, "fail", 4)
     (line,) = found.lines
@@ -70,7 +70,7 @@ def test_a_break_of_an_older_supported_baseline_decides_though_the_last_step_is_
     found = statement("libgeo", database=address)
     assert (found.version, found.outcome) == ("1.2", "fail")
     assert "1.2 removes 1 function" in found.sentence
-    assert found.sentence.endswith("; compared with 1.1, the previous release: PASS: 1.2 breaks nothing of 1.1")
+    assert found.sentence.endswith("; compared with 1.1, the previous release: PASS: 1.2 does not break 1.1")
     assert (found.lines[0].previous, found.lines[0].decision.against.version) == ("1.1", "1.0")
     (row,) = [line for line in told(found).splitlines() if "  same  " in line]
     assert row.endswith("  pass")
@@ -105,7 +105,7 @@ def test_a_step_that_another_line_refuses_is_not_said_to_break_nothing(address: 
 def test_the_first_release_is_called_so_and_nothing_is_said_to_be_compatible(address: str) -> None:
     stored(address, release("f")).close()
     found = statement("libgeo@1.0", database=address)
-    assert found.sentence == "PASS: libgeo 1.0 is the first release of its line: nothing precedes it"
+    assert found.sentence == "PASS: libgeo 1.0 is the first release of its line: there is no previous release"
     assert (found.verdict, found.lines[0].previous, found.lines[0].new_exports) == (None, None, ())
     assert "libgeo 1.0: no verdict for the first release, outcome pass; " in told(found)
     assert "Exports: 2" in told(found)
@@ -154,7 +154,7 @@ def test_who_accepted_what_and_until_when_is_stated_and_lapses_on_its_day(addres
 def test_what_was_not_checked_is_stated_with_its_reason(address: str) -> None:
     stored(address, release("f"), release("f", fields=None)).close()
     found = statement("libgeo@1.1", database=address)
-    assert found.sentence.startswith("PASS: 1.1 breaks nothing of 1.0; in what could be checked: layout not compared")
+    assert found.sentence.startswith("PASS: 1.1 does not break 1.0; in what could be checked: layout not compared")
     assert {(each.against, each.facet, each.side) for each in found.lines[0].not_checked} >= {("1.0", "layout", "new")}
     assert ("any", "source") in {(each.against, each.facet) for each in found.lines[0].not_checked}
     assert "was read without headers" in told(found)
@@ -165,7 +165,7 @@ def test_a_bumped_soname_allows_what_a_kept_one_does_not(address: str, soname: i
     stored(address, release("f", "g"), release("f", soname=soname)).close()
     found = statement("libgeo@1.1", database=address)
     assert (found.outcome == "pass") is (soname == 2)
-    assert ("that is allowed, SONAME went from .1 to .2" in found.sentence) is (soname == 2)
+    assert ("this is allowed: SONAME changed from .1 to .2" in found.sentence) is (soname == 2)
 
 
 def test_the_schema_refuses_what_is_no_statement(address: str) -> None:

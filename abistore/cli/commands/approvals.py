@@ -35,7 +35,9 @@ WORDS = 60
 """How much of what was approved a row shows."""
 
 approve_command = DefaultGroup(
-    "approve", default="add", help="Accept a break, so that gates let it through and say why; list and withdraw that."
+    "approve",
+    default="add",
+    help="Approve a break, so that gates pass and show the reason; list and withdraw approvals.",
 )
 
 State: TypeAlias = Literal["holds", "expired", "changed", "unused", "withdrawn", "replaced"]
@@ -45,15 +47,14 @@ class ApprovalOptions(Options, frozen=True):
     """Why a break is accepted, by whom, where and until when."""
 
     title: ClassVar[str] = "Options"
-    reason: Annotated[str, Described("Why the break is accepted. Every report shows it.")]
-    ticket: Annotated[str, Described("Where it was discussed: LIB-7, or an address.")] = ""
-    approver: Annotated[str, Described("Who decided; by default the user's name.")] = ""
+    reason: Annotated[str, Described("The reason for accepting the break. Every report shows it.")]
+    ticket: Annotated[str, Described("The discussion: LIB-7, or a URL.")] = ""
+    approver: Annotated[str, Described("The person who decided; by default the user's name.")] = ""
     until: Annotated[
         str,
         Described(
-            "The last that it holds for: through this day (2026-12-31), up to and including this version (2.1), or "
-            "while the SONAME is this one (libfoo.so.1). Say date:, version: or soname: before it where the text does "
-            "not tell.",
+            "When the approval expires: after this date (2026-12-31), this version (2.1) or this SONAME "
+            "(libfoo.so.1). Prefix it with date:, version: or soname: if it is ambiguous.",
             metavar="DATE|VERSION|SONAME",
             default="until it is withdrawn",
         ),
@@ -61,26 +62,24 @@ class ApprovalOptions(Options, frozen=True):
     scope: Annotated[
         str,
         Described(
-            "release[:VERSION] (alone: the release that has the finding), branch[:CHANNEL] (where a release is judged "
-            "against this baseline; alone: the channel `release`), or forever (every release).",
+            "release[:VERSION] (by default the release with the finding), branch[:CHANNEL] (comparisons with "
+            "this baseline; by default the channel `release`), or forever (every release).",
             metavar="SCOPE",
         ),
     ] = "forever"
     target: Annotated[
         str,
         Described(
-            "The platform that it holds on: elf-x86_64-64-little, or just x86_64, or all. Required where the library "
+            "The platform that it applies to: elf-x86_64-64-little, just x86_64, or all. Required if the library "
             "is stored for several."
         ),
     ] = ""
     profile: Annotated[
         str,
-        Described("The build profile that it holds in, or all. Required where the library is stored in several."),
+        Described("The build profile that it applies to, or all. Required if the library is stored in several."),
     ] = ""
     library: FindingLibrary = None
-    replace: Annotated[bool, Described("Put this in the place of what was approved of the finding on other terms.")] = (
-        False
-    )
+    replace: Annotated[bool, Described("Replace an existing approval of the finding with other terms.")] = False
     actor: Actor = ""
 
 
@@ -109,14 +108,12 @@ def list_command(
     settings: SharedSettings,
     library: OptionalLibrary = None,
     *,
-    past: Annotated[bool, Described("All that was ever approved and withdrawn, oldest first.")] = False,
+    past: Annotated[bool, Described("Show all approvals and withdrawals, oldest first.")] = False,
     states: Annotated[
         tuple[State, ...],
-        Described(
-            "Only approvals of which this has become; several may be given.", ("--state", "states"), default="all"
-        ),
+        Described("Show only approvals with this status. May be repeated.", ("--state", "states"), default="all"),
     ] = (),
-    notes: Annotated[bool, Described("List the notes about findings instead.")] = False,
+    notes: Annotated[bool, Described("List review notes instead.")] = False,
 ) -> None:
     """List the accepted breaks of one LIBRARY, or of all.
 
@@ -151,7 +148,7 @@ def note_command(
     *,
     state: Annotated[
         Literal["open", "seen", "intended", "defect"],
-        Described("Looked at, deliberate, or to be mended; `open` takes that back."),
+        Described("Reviewed, intended, or to be fixed; `open` removes the review."),
     ] = "seen",
     library: FindingLibrary = None,
     actor: Actor = "",
@@ -173,16 +170,14 @@ def withdraw_command(
     settings: SharedSettings,
     findings: FindingIdentities,
     *,
-    reason: Annotated[str, Described("Why it is not accepted any more.")],
-    scope: Annotated[str | None, Described("Withdraw what was approved for this scope only.")] = None,
-    target: Annotated[str | None, Described("Withdraw what was approved for this platform only, or for `all`.")] = None,
-    profile: Annotated[
-        str | None, Described("Withdraw what was approved for this build profile only, or for `all`.")
-    ] = None,
+    reason: Annotated[str, Described("The reason for withdrawing the approval.")],
+    scope: Annotated[str | None, Described("Withdraw only approvals with this scope.")] = None,
+    target: Annotated[str | None, Described("Withdraw only approvals for this platform, or for `all`.")] = None,
+    profile: Annotated[str | None, Described("Withdraw only approvals for this build profile, or for `all`.")] = None,
     library: FindingLibrary = None,
     actor: Actor = "",
 ) -> None:
-    """Take back what was approved of FINDING. The ledger keeps both: `abistore approve list --past`."""
+    """Withdraw approvals of FINDING. The history keeps both: `abistore approve list --past`."""
     from abistore.service.approving import WithdrawalPlan, withdraw
 
     plan = WithdrawalPlan(reason, library, scope, actor, target, profile)
@@ -199,10 +194,14 @@ def export_command(
     settings: SharedSettings,
     library: OptionalLibrary = None,
     *,
-    form: Annotated[Literal["yaml", "json"], Described("How to write it.", ("--format", "form"))] = "yaml",
+    form: Annotated[Literal["yaml", "json"], Described("The output format.", ("--format", "form"))] = "yaml",
     project: Annotated[
         str | None,
-        Described("Whose file it is.", metavar="NAME", default="the one that said so, or the library's name"),
+        Described(
+            "The project that the file belongs to.",
+            metavar="NAME",
+            default="the approval's project, or the library's name",
+        ),
     ] = None,
     output: Output = None,
 ) -> None:
@@ -224,14 +223,14 @@ def sync_command(
     settings: SharedSettings,
     file: Path,
     *,
-    check: Annotated[bool, Described("Write nothing; exit with 69 if the database says something else.")] = False,
+    check: Annotated[bool, Described("Write nothing; exit with 69 if the database differs from the file.")] = False,
     actor: Actor = "",
 ) -> int:
-    """Make the database say what the reviewed FILE of approvals says.
+    """Update the database from the reviewed FILE of approvals.
 
-    What the file says and the database does not is added, with the file as its origin. What came from the file of the
-    same project and is no longer in it is withdrawn; what was approved otherwise, or by other projects, stays. A wrong
-    FILE changes nothing, nor does one that adds an end that is over.
+    Approvals that only the file has are added, with the file as their origin. Approvals from the file of the same
+    project that are no longer in it are withdrawn; manual approvals and those of other projects stay. An invalid FILE
+    changes nothing, and neither does one with a new end in the past.
     """
     from abistore.errors import StaleBaseline
     from abistore.service.approval_files import sync_approvals
@@ -245,7 +244,7 @@ def sync_command(
 
 
 def _differences(done: SyncedLedger) -> Iterator[str]:
-    undone = {one.key: "it was approved so by hand, and is the file's from now on" for one in done.held}
+    undone = {one.key: "approved by hand with the same terms; from now on managed by the file" for one in done.held}
     undone |= {one.key: f"it was withdrawn {in_words(one)}: {one.reason}" for one in done.reopened}
     undone |= {one.key: _instead(one) for one in done.replaced}
     for what, found in (("approved", done.added), ("withdrawn", done.withdrawn)):
@@ -254,11 +253,11 @@ def _differences(done: SyncedLedger) -> Iterator[str]:
             again = f"; {undone[one.key]}" if one in done.added and one.key in undone else ""
             yield f"{head}  {one.library} {one.identity}  {in_words(one)}: {one.reason}{again}"
     if not done.differs:
-        yield "the database says what the file says"
+        yield "the database matches the file"
 
 
 def _instead(one: Approval) -> str:
-    return f"replaces what was approved {in_words(one)}: {one.reason}"
+    return f"replaces the approval {in_words(one)}: {one.reason}"
 
 
 def _line(done: ApprovedBreak) -> str:

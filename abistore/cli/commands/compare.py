@@ -35,7 +35,7 @@ def compare_command(
     programs: Annotated[
         tuple[str, ...],
         Described(
-            "A built program: judge only what it meets of what it imports. May be repeated.",
+            "A program: judge only the changes that it depends on. May be repeated.",
             ("--for", "programs"),
             metavar="PROGRAM",
             complete="file",
@@ -87,8 +87,8 @@ class WiderOptions(Options, frozen=True):
     baselines: Annotated[
         bool,
         Described(
-            "Judge against every baseline that the release is measured by: the previous release, the first one with "
-            "the same SONAME, each channel.",
+            "Compare with every baseline of the release: the previous release, the first one with the same "
+            "SONAME, each channel.",
             ("--all-baselines", "baselines"),
             main=True,
         ),
@@ -96,20 +96,20 @@ class WiderOptions(Options, frozen=True):
     targets: Annotated[
         bool,
         Described(
-            "Judge all targets and profiles of the version, with one verdict: the worst.",
+            "Judge all targets and profiles of the version; the verdict is the worst one.",
             ("--all-targets", "targets"),
             main=True,
         ),
     ] = False
-    statement: Annotated[
-        bool, Described("State whether the release may ship, and everything that this rests on.", main=True)
-    ] = False
+    statement: Annotated[bool, Described("State whether the release may ship, with all the evidence.", main=True)] = (
+        False
+    )
 
     def asked(self, against: str | None) -> Callable[..., int] | None:
         """What answers the question, if one is asked. Raises :class:`UsageError` for several."""
         wanted = (self.baselines, self.targets, self.statement)
         if sum(wanted) > 1 or (any(wanted) and against):
-            raise UsageError("that is more than one question", "ask them one after the other")
+            raise UsageError("these options exclude each other", "use one of them for each call")
         if not any(wanted):
             return None
         from abistore.cli.commands.ledger import all_baselines, all_targets, stated
@@ -134,7 +134,7 @@ def verdict_command(
     against: Annotated[
         str | None,
         Described(
-            "What to judge against: prev, baseline, baseline:CHANNEL or a version.",
+            "The release to compare with: prev, baseline, baseline:CHANNEL or a version.",
             metavar="WHAT",
             complete="against",
             default="prev",
@@ -190,13 +190,13 @@ def whatif_command(
     operand: Operand,
     *,
     header_patch: Annotated[
-        Path | None, Described("A unified diff of the headers that --header names.", metavar="FILE")
+        Path | None, Described("A unified diff of the headers in --header.", metavar="FILE")
     ] = None,
     declare: Annotated[
         tuple[str, ...],
         Described(
-            "A declaration that takes the place of the one of its name, e.g. 'struct point { int x, y, z; };'. "
-            "May be repeated.",
+            "A declaration that replaces the one with the same name, e.g. 'struct point { int x, y, z; };'. May "
+            "be repeated.",
             metavar="TEXT",
         ),
     ] = (),
@@ -207,13 +207,11 @@ def whatif_command(
 ) -> int:
     """Judge an edit of headers before it is built.
 
-    OPERAND is a library, of which every release is asked that a baseline stands at (libfoo), or one release
-    (libfoo@1.2.0), or a file. The headers of before the edit are those that --header names. A declaration can be judged
-    without headers, against what is stored.
+    OPERAND is a library (libfoo: each release that is a baseline), a release (libfoo@1.2.0), or a file. --header names
+    the headers before the edit. A declaration can be judged without headers, against the stored release.
 
-    Tells whether programs built against the release would break, where a record has room, and other ways to make the
-    change that break nobody: each was judged by the same rules. Nothing is stored. Exits as `compare` does, with the
-    code of the worst verdict.
+    Shows whether programs built against the release would break, where a record has room, and alternatives without a
+    break, judged by the same rules. Nothing is stored. Exit codes are those of `compare`, with the worst verdict.
     """
     from abistore.model.envelope import concluded
     from abistore.service.snapshots import Selection
@@ -246,7 +244,7 @@ def _judged(settings: SharedSettings, each: WhatIfBaseline) -> Iterator[str]:
     for room in each.rooms:
         yield f"Room in {room.symbol}: {'; '.join(room.rooms)}"
     if each.ways:
-        yield "Other ways, which break nobody:"
+        yield "Alternatives without a break:"
     for way in each.ways:
         yield f"  - {way.title}  ({way.verdict})"
         yield from (f"      {line}" for line in way.declaration.splitlines())

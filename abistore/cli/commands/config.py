@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from abistore.service.project import Configuration
     from abistore.service.snapshots import HeaderOptions
 
-config_command = group("config", "Show what a project's abistore.toml says, and complete words in a shell.")
+config_command = group("config", "Show the settings of a project's abistore.toml; completion for shells.")
 
 BASH = r"""_abistore_completion() {
     local line=${COMP_LINE:0:COMP_POINT} breaks=${COMP_WORDBREAKS//[^@:=]/} word before='' response type value
     word=${line##*[[:space:]]}
     [[ -z $word ]] && line+="''"
-    # Bash begins a new word behind each of these marks, so the answer must not repeat what stands before the last
+    # Bash begins a new word behind each of these marks, so the answer must not repeat what precedes the last
     [[ -n $breaks ]] && before=${word%"${word##*[$breaks]}"}
     [[ $word == -*=* ]] && before=${before#*=}
     response=$(env COMP_WORDS="$line" COMP_CWORD=-1 _ABISTORE_COMPLETE=bash_complete "$1")
@@ -57,7 +57,7 @@ def completion_command(settings: SharedSettings, shell: Literal["bash", "zsh", "
 
     For bash: abistore config completion bash > ~/.local/share/bash-completion/completions/abistore
 
-    An installed package brings the scripts, and the manual page `man abistore`, below its share/.
+    An installed package contains the scripts, and the manual page `man abistore`, below its share/.
     """
     script = completion_script(shell)
     answer(settings, {"shell": shell, "script": script}, lambda: script)
@@ -163,7 +163,7 @@ def _command(name: str) -> click.Command:
     assert isinstance(root.command, click.Group)
     found = root.command.get_command(root, name)
     if found is None or not any(parameter.name == "config" for parameter in found.params):
-        raise UsageError(f"{name} takes nothing from abistore.toml", f"name one of {', '.join(COMMANDS)}")
+        raise UsageError(f"{name} has no settings in abistore.toml", f"name one of {', '.join(COMMANDS)}")
     return found
 
 

@@ -27,7 +27,7 @@ MOST = 10
 """So many reasons of one consumer are shown."""
 
 
-consumers_command = group("consumers", "Store what programs use of libraries, and ask whom a release breaks.")
+consumers_command = group("consumers", "Store the imports of programs, and find the ones that a release breaks.")
 
 
 @verb(
@@ -42,20 +42,20 @@ def add_command(
     settings: SharedSettings,
     apps: Annotated[tuple[Path, ...], Described(metavar="APP...")],
     *,
-    name: Annotated[str, Described("What a single program is called.", default="its file name")] = "",
+    name: Annotated[str, Described("The name of a single program.", default="its file name")] = "",
     debug_dirs: Annotated[
         tuple[Path, ...],
         Described(
-            "Where separate debug information lies, like /usr/lib/debug. May be repeated.",
+            "A folder with separate debug information, e.g. /usr/lib/debug. May be repeated.",
             ("--debug-dir", "debug_dirs"),
         ),
     ] = (),
     actor: Actor = "",
 ) -> None:
-    """Store what APP imports, and with its debug information the types that it was built with.
+    """Store the imports of APP, and with debug information the types that it was built with.
 
-    APP is a program or library, or a package (.deb, .rpm, .whl, ...) or folder of such: then each is called
-    PACKAGE:PATH. One of the same name and target takes the place of the one before.
+    APP is a program, a library, or a package (.deb, .rpm, .whl, ...) or folder of them; there, each is named
+    PACKAGE:PATH. A program with the same name and target is replaced.
 
     \b
     abistore consumers add /usr/bin/app plugins/*.so
@@ -148,16 +148,18 @@ def broken_command(
     *,
     against: Annotated[
         str | None,
-        Described("What consumers have now.", metavar="VERSION|baseline[:CHANNEL]", default="the previous release"),
+        Described(
+            "What the consumer list shows.", metavar="VERSION|baseline[:CHANNEL]", default="the previous release"
+        ),
     ] = None,
     judging: JudgingOptions,
     line: LineOptions,
 ) -> int:
     """Show which stored consumers break when REFERENCE ships, and by what.
 
-    Each is checked for the symbols and symbol versions that it imports, for the types that it was built with, and for
-    breaks since the release before that it meets. What was not checked of a consumer is told with it. Exit code: 4 if
-    one breaks.
+    Each is checked for its imported symbols and symbol versions, for the types that it was built with, and for breaks
+    since the previous release that affect it. Missing checks are listed with each consumer. Exit code: 4 if one
+    breaks.
 
     \b
     abistore consumers broken libfoo@2.0.0
@@ -180,7 +182,7 @@ def broken_command(
 def _broken(found: ReleaseForConsumers) -> Iterator[str]:
     known = counted(len(found.consumers), "known consumer")
     against = f", judged against {found.against}" if found.against else ""
-    rebuild = f", {found.rebuild} ask for another SONAME" if found.rebuild else ""
+    rebuild = f", {found.rebuild} need another SONAME" if found.rebuild else ""
     yield f"{found.release.reference}: breaks {found.breaking} of {known}{rebuild}{against}"
     for each in found.consumers:
         yield from _judged(each, found)
@@ -188,7 +190,7 @@ def _broken(found: ReleaseForConsumers) -> Iterator[str]:
 
 def _judged(one: JudgedConsumer, found: ReleaseForConsumers) -> Iterator[str]:
     soname = found.release.soname or "no name"
-    words = {"breaks": "breaks", "runs": "runs", "asks-for-another": f"does not load {soname}, has to be built again"}
+    words = {"breaks": "breaks", "runs": "runs", "asks-for-another": f"does not load {soname} and must be rebuilt"}
     yield f"{one.name}: {words[one.state]} ({counted(one.imports, 'import')} of it)"
     yield from (f"  {_why(each)}" for each in one.broken_by[:MOST])
     if len(one.broken_by) > MOST:
@@ -200,7 +202,7 @@ def _why(one: BrokenBy) -> str:
     words = {
         "symbol": "missing symbol",
         "version": "missing symbol version",
-        "size": "data of another size",
+        "size": "data with another size",
         "type": "built with another",
         "change": "meets",
     }
@@ -228,7 +230,7 @@ def _users(found: UsersOfName) -> Iterator[str]:
         how = [f"imports {shortened(one)}" for one in each.symbols] + [f"built with {one}" for one in each.types]
         yield f"  {each.name}  {', '.join(how)}"
     if found.unseen:
-        yield f"not checked: {', '.join(found.unseen)} may use it besides, which is not seen"
+        yield f"not checked: {', '.join(found.unseen)} may use it in ways that the file does not show"
 
 
 def ranged(
@@ -260,7 +262,7 @@ def _range(found: ProgramRange) -> Iterator[str]:
         else (f"{found.line}: {fit} satisfy {found.program}")
     )
     for each in found.releases:
-        words = {"breaks": "lacks", "runs": "satisfies", "asks-for-another": "is not what it asks for"}
+        words = {"breaks": "lacks", "runs": "satisfies", "asks-for-another": "is not what it needs"}
         reasons = "; ".join(map(_why, each.broken_by[:3]))
         more = f"; and {len(each.broken_by) - 3} more" if len(each.broken_by) > 3 else ""
         yield f"  {each.version}  {words[each.state]}{f': {reasons}{more}' if reasons else ''}"

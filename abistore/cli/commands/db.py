@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from abistore.service.administration import PrunedStore, SchemeCard, VacuumedStore
 
 COUNTS = {
-    "earlier": "snapshots that were replaced or taken back",
+    "earlier": "replaced and removed snapshots",
     "baseline_moves": "moves of baselines",
     "verdicts": "verdicts",
     "findings": "findings",
@@ -42,8 +42,8 @@ COUNTS = {
 }
 
 RENAME_HINT = (
-    "where it came from, ingest its file under another name, or move the baseline to another channel; "
-    "then take it out there by its digest: abistore db forget DIGEST --reason WHY"
+    "in the source store, ingest its file under another name, or move the baseline to another channel; "
+    "then remove it there by its digest: abistore db forget DIGEST --reason WHY"
 )
 
 db_command = group("db", "Create, upgrade, check and back up the database; baselines and facts of releases.")
@@ -55,9 +55,9 @@ class MergingOptions(Options, frozen=True):
     title: ClassVar[str] = "Bringing in"
     prefer: Annotated[
         Literal["here", "there"] | None,
-        Described("Which side wins where both say something else. Without it nothing is brought in."),
+        Described("The side that wins a conflict. Without it, a conflict aborts the merge."),
     ] = None
-    dry_run: Annotated[bool, Described("Tell what a bundle or store brings, and change nothing.")] = False
+    dry_run: Annotated[bool, Described("Show what a merge would add, and change nothing.")] = False
 
 
 @verb("merge", inside=db_command, gives={"merged": "service.imports:import_bundles"})
@@ -68,12 +68,11 @@ def merge_command(
     actor: Actor = "",
     preference: MergingOptions,
 ) -> int:
-    """Bring what the database OTHER holds into this one: a path, a URL, or a bundle of `export --bundle`.
+    """Merge the database OTHER into this one: a path, a URL, or a bundle of `export --bundle`.
 
-    Releases that both have with the same content are known. Another content under the same version is a conflict, and
-    so is a baseline that both moved: then nothing is brought in, unless --prefer says which side wins. Moves of
-    baselines, verdicts, approvals, reviews, consumers and the audit come over, each once: merging again changes
-    nothing.
+    Releases with the same content in both are known. Other content under the same version is a conflict, and so is a
+    baseline that both moved: then nothing is merged, unless --prefer selects a side. Moves of baselines, verdicts,
+    approvals, reviews, consumers and the audit are merged once: merging again changes nothing.
     """
     from abistore.service.imports import MergePlan, db_merge
 
@@ -100,10 +99,10 @@ def _error(done: Merged) -> AbistoreError | None:
 
 def _lines(done: Merged) -> Iterator[str]:
     if done.changed or done.conflicts:
-        yield f"{done.source}: {'would bring' if done.dry_run else 'brought'}"
+        yield f"{done.source}: {'would add' if done.dry_run else 'added'}"
         yield from _brought(done)
     else:
-        yield f"{done.source}: nothing that is not here"
+        yield f"{done.source}: nothing new"
     for conflict in done.conflicts:
         yield f"conflict: {conflict}"
     for remark in done.notes:
@@ -147,7 +146,7 @@ def prune_command(
     before: Annotated[
         str | None,
         Described(
-            "Remove only what was stored before: 30d, '8 weeks' or 2026-01-31.",
+            "Remove only snapshots stored before this: 30d, '8 weeks' or 2026-01-31.",
             ("--older-than", "before"),
             metavar="AGE|DAY",
         ),
@@ -156,11 +155,11 @@ def prune_command(
     reason: Reason = "",
     actor: Actor = "",
 ) -> None:
-    """Remove builds that are no releases: candidates, replaced snapshots, and builds between releases.
+    """Remove builds other than releases: candidates, replaced snapshots, and builds between releases.
 
-    A build between releases has a label such as git describe gives it (1.4.0-12-gabc1234). Releases stay, and what a
-    baseline stands or ever stood at, what somebody approved or reviewed a finding of, and the newest snapshot of each
-    line. What stays answers as before. The audit keeps a record of all that goes.
+    A build between releases has a label like those of git describe (1.4.0-12-gabc1234). Kept are releases, present and
+    former baselines, builds with an approved or reviewed finding, and the newest snapshot of each line. Answers about
+    kept builds do not change. The audit records everything that is removed.
 
     \b
     abistore db prune --keep-last 20 --older-than 30d --dry-run
@@ -199,7 +198,7 @@ def init_command(settings: SharedSettings) -> None:
 
 @verb("upgrade", inside=db_command, gives={"upgrade": "service.administration:db_upgrade"})
 def upgrade_command(settings: SharedSettings) -> None:
-    """Bring the database to the newest schema. A backup of an SQLite file is kept beside it."""
+    """Upgrade the database to the newest schema. A backup of an SQLite file is kept next to it."""
     from abistore.service.administration import db_upgrade
 
     done = db_upgrade(database=settings.database)
@@ -213,7 +212,7 @@ def check_command(
     settings: SharedSettings,
     *,
     quick: Annotated[
-        bool, Described("Check only the structure, the indexes, the sums over rows and the audit.")
+        bool, Described("Check only the structure, the indexes, the checksums of rows and the audit.")
     ] = False,
 ) -> int:
     """Verify the database's structure, every row and every digest. Exits with 74 if something is wrong.
@@ -316,17 +315,17 @@ def freed(done: VacuumedStore) -> str:
 def audit_command(
     settings: SharedSettings,
     *,
-    limit: Annotated[int, Described("How many at most.", least=1)] = 50,
-    skip: Annotated[int, Described("Leave out so many of the newest: the next page.", least=0)] = 0,
-    library: Annotated[str, Described("Of this library and its releases.", complete="library")] = "",
-    actor: Annotated[str, Described("By this person.")] = "",
-    action: Annotated[str, Described("Of this kind, such as ingest, baseline, approve or merge.")] = "",
-    since: Annotated[datetime | None, Described("From this day on.")] = None,
-    until: Annotated[datetime | None, Described("Before this day.")] = None,
+    limit: Annotated[int, Described("The maximum number of entries.", least=1)] = 50,
+    skip: Annotated[int, Described("Skip this many of the newest entries.", least=0)] = 0,
+    library: Annotated[str, Described("Show only entries of this library.", complete="library")] = "",
+    actor: Annotated[str, Described("Show only entries of this person.")] = "",
+    action: Annotated[str, Described("Show only entries of this kind, e.g. ingest, baseline, approve or merge.")] = "",
+    since: Annotated[datetime | None, Described("Show only entries from this date on.")] = None,
+    until: Annotated[datetime | None, Described("Show only entries before this date.")] = None,
 ) -> None:
     """Show who changed what in the database, newest first.
 
-    A record that came with a bundle or by `db merge` has the time and the person of where it was made.
+    A record from a bundle or `db merge` has the time and the person of its source store.
     """
     from abistore.service.administration import AuditQuery, db_audit
 
@@ -365,7 +364,7 @@ def _orders(found: SchemeCard) -> Iterator[str]:
             yield f"  {one.line}: in the order of ingestion, after all versions: {', '.join(one.unordered)}"
 
 
-release_group = group("release", "Correct the day, revision or CI job of a stored release, and tag it.", db_command)
+release_group = group("release", "Correct the date, revision or CI job of a stored release, and tag it.", db_command)
 
 
 @verb("edit", inside=release_group, gives={"amendment": "service.administration:release_edit"})
@@ -400,17 +399,16 @@ def tag_command(
     reference: ReleaseName,
     tag: str,
     *,
-    note: Annotated[str, Described("What to know about it.")] = "",
-    remove: Annotated[bool, Described("Take the tag away.")] = False,
+    note: Annotated[str, Described("A note about it.")] = "",
+    remove: Annotated[bool, Described("Remove the tag.")] = False,
     actor: Actor = "",
     line: LineOptions,
 ) -> None:
     """Put the word TAG, such as lts, on the stored release REFERENCE (libfoo@1.2.0).
 
-    Four words mean something: no release is compared with the one before it where that is `withdrawn` or `yanked`, but
-    with the one before that; and what breaks of a release that is tagged so, or `eol` or `unsupported`, counts in no
-    ledger and no statement. Gates ask their baseline's channel, whatever its release is tagged. A tag that is there
-    stays as it is, with its note.
+    Four tags have a meaning. Comparisons with the previous release skip releases tagged `withdrawn` or `yanked`. Breaks
+    of these, and of releases tagged `eol` or `unsupported`, count in no ledger and no statement. Gates use their
+    channel's baseline, whatever its tags. An existing tag and its note do not change.
 
     \b
     abistore db release tag libfoo@1.2.0 withdrawn --note "lost data"
@@ -431,7 +429,7 @@ def _amended_lines(done: Amendment) -> list[str]:
         for fact in done.changed
     ]
     return [
-        f"{release.line.library} {release.version}: {'metadata mended' if changes else 'nothing changed'}",
+        f"{release.line.library} {release.version}: {'metadata corrected' if changes else 'nothing changed'}",
         *changes,
     ]
 
@@ -442,7 +440,7 @@ def _shown(value: datetime | str | None) -> str:
 
 BASELINE_HEADS = ("library", "target", "profile", "channel", "version", "digest", "moved", "by", "reason")
 
-baseline_group = group("baseline", "Set and list the releases that others are judged against.", db_command)
+baseline_group = group("baseline", "Set and list baselines.", db_command)
 
 
 @verb("set", inside=baseline_group, gives={"baselines": "service.administration:set_release_baseline"})
@@ -453,12 +451,12 @@ def baseline_set_command(
     channel: Channel = "release",
     expect: Annotated[
         str | None,
-        Described("Move it only if it is there; `none`: only if it is not set.", metavar="VERSION"),
+        Described("Move it only from this version; `none`: only if it is not set.", metavar="VERSION"),
     ] = None,
     all_lines: Annotated[
         bool,
         Described(
-            "Move it in all targets and profiles of this version, and in the libraries of its package: all or none."
+            "Move it for all targets and profiles of this version, and for all libraries of its package, or for none."
         ),
     ] = False,
     reason: Reason = "",
@@ -508,9 +506,9 @@ def promote_command(
     source: Annotated[str, Described(metavar="FROM", complete="channel")],
     channel: Annotated[str, Described(metavar="TO", complete="channel")],
     *,
-    reason: Annotated[str, Described("Why, for the history.")],
+    reason: Annotated[str, Described("The reason, for the history.")],
     expect: Annotated[
-        str | None, Described("Only if TO is there; `none`: only if it is not set.", metavar="VERSION")
+        str | None, Described("Only if the channel is at TO; `none`: only if it is not set.", metavar="VERSION")
     ] = None,
     actor: Actor = "",
     line: LineOptions,
@@ -526,7 +524,7 @@ def promote_command(
     answer(
         settings,
         {"baselines": (moved,)},
-        lambda: f"{moved.line}: baseline {moved.channel} is {moved.version}, as {source} is",
+        lambda: f"{moved.line}: baseline {moved.channel} is {moved.version}, like {source}",
     )
 
 
@@ -543,13 +541,13 @@ def history_command(
     settings: SharedSettings,
     library: LibraryName,
     *,
-    channel: Annotated[str | None, Described("Only this baseline.", complete="channel")] = None,
+    channel: Annotated[str | None, Described("Show only this baseline.", complete="channel")] = None,
 ) -> None:
     """List every move of a LIBRARY's baselines: when, by whom, why."""
     from abistore.service.administration import baseline_history
 
     moves = baseline_history(library, channel=channel, database=settings.database)
-    _show(settings, moves, "no baseline of this library was ever set")
+    _show(settings, moves, "this library never had a baseline")
 
 
 def _show(settings: SharedSettings, moves: tuple[BaselineMove, ...], nothing: str) -> None:

@@ -96,19 +96,21 @@ def _issue(report: Report, finding: ReportedFinding) -> dict[str, Any]:
 class GateOptions(Options, frozen=True):
     """What a build is judged against."""
 
-    title: ClassVar[str] = "What it is judged against"
+    title: ClassVar[str] = "Baseline"
     channel: Channel = "release"
     merge_base: Annotated[
         str | None,
         Described(
-            "The source revision, or the version, that the change was made from: tells what this change brought from "
-            "what existed before. A build of it is stored (ingest --revision).",
+            "The source revision or version that the change is based on. It separates new breaks from existing "
+            "ones. A build of it must be stored (ingest --revision).",
             metavar="REVISION|VERSION",
             main=True,
         ),
     ] = None
-    introduced_only: Annotated[bool, Described("Fail only for what the change since --merge-base brought.")] = False
-    bootstrap: Annotated[bool, Described("Pass where the line never had a baseline.", main=True)] = False
+    introduced_only: Annotated[
+        bool, Described("Fail only for breaks that the change since --merge-base introduced.")
+    ] = False
+    bootstrap: Annotated[bool, Described("Pass if the line never had a baseline.", main=True)] = False
 
 
 @verb("gate", gives={"files": "service.gating:gate"}, bisect=True)
@@ -132,12 +134,11 @@ def gate_command(
 ) -> int:
     """Say whether the build FILE may be merged and released. Nothing is stored.
 
-    It is judged as `ingest --against baseline` does: against the release at the channel, with the evidence that this
-    has, by the line's scheme, with what is approved. The first line says what decides, the last ones what would make
-    the gate pass.
+    It is judged like `ingest --against baseline`: compared with the channel's release, with that release's evidence,
+    the line's versioning and the approvals. The first line shows the decision, the last ones the ways to pass.
 
-    With --merge-base, each break is told apart: brought by this change, or there before. What stood before fails the
-    gate, too, unless --introduced-only says otherwise.
+    With --merge-base, each break is new (introduced by this change) or existing. Existing breaks fail the gate too,
+    unless --introduced-only is given.
 
     Exits with 0 (it passes), 2 (source break), 4 (binary break), 72 (missing evidence), or another code of 64 and
     above.
@@ -182,7 +183,7 @@ def _check_database(database: str | None, paths: tuple[Path, ...]) -> None:
         command = shlex.join(["abistore", "compare", f"../TAG/{inside}", str(build)])
         raise StoreError(
             f"{where}: no such database",
-            "store the last release with `abistore ingest --set-baseline`; or build its tag in another folder "
+            "store the last release with `abistore ingest --set-baseline`, or build its tag in another folder "
             f"(git worktree add ../TAG TAG) and run `{command}`",
         )
 
@@ -225,7 +226,7 @@ def _show(
         if each.judged.code and not settings.json:
             say_error(each.judged.error, each.judged.hint)
         if each.untold:
-            note(settings, f"what this change brought is not told apart: {each.untold}", "note")
+            note(settings, f"new and existing breaks cannot be separated: {each.untold}", "note")
 
 
 def _hold(settings: SharedSettings, results: tuple[GateResult, ...], file: Path | None) -> None:
@@ -274,8 +275,8 @@ def _lines(settings: SharedSettings, result: GateResult, rendering: Rendering) -
     elif report is not None:
         yield from (f"note: {each}" for each in report.notes)
     if result.merge_base:
-        brought = counted(len(result.introduced), "new break")
-        yield f"compared with merge base {result.merge_base}: {brought}, {len(result.inherited)} existing"
+        introduced = counted(len(result.introduced), "new break")
+        yield f"compared with merge base {result.merge_base}: {introduced}, {len(result.inherited)} existing"
     yield from _ways(result)
 
 

@@ -79,18 +79,19 @@ def history_command(
     compare_with_strict: Annotated[
         bool,
         Described(
-            "Show which verdicts --policy and --suppress move, compared with the strict policy, against every baseline."
+            "Show the verdicts that --policy and --suppress change, compared with the strict policy, for every "
+            "baseline."
         ),
     ] = False,
     deprecation: Deprecated = None,
     form: Annotated[
         Form | None,
-        Described("How to write it: html is one page with a chart.", ("--format", "form"), default="text"),
+        Described("The output format; html is one page with a chart.", ("--format", "form"), default="text"),
     ] = None,
     output: Annotated[
         Path | None,
         Described(
-            "Write to this file. Without --format, its ending decides: .html, .md or .json.",
+            "Write to this file. Without --format, its suffix selects the format: .html, .md or .json.",
             ("-o", "--output"),
             complete="file",
         ),
@@ -155,13 +156,13 @@ def _evaluate(settings: SharedSettings, library: str, by: Ruling | None, line: L
 def _format(settings: SharedSettings, form: str | None, plot: bool, output: Path | None) -> str:
     """The format asked for. Raises :class:`UsageError` for two of them, and an ending that none has."""
     if plot and (form not in {None, "text"} or settings.json):
-        raise UsageError("--plot is text", "ask for either --plot or another --format")
+        raise UsageError("--plot writes text only", "use either --plot or another --format")
     if plot:
         return "plot"
     if settings.json or form or not is_file(output):
         return "json" if settings.json else form or "text"
     if output.suffix.lower() not in {*SUFFIXES, *TEXT_ENDINGS}:
-        raise UsageError(f"{output}: no format has the ending {output.suffix}", f"one of {', '.join(SUFFIXES)}")
+        raise UsageError(f"{output}: no format has the suffix {output.suffix}", f"one of {', '.join(SUFFIXES)}")
     return SUFFIXES.get(output.suffix.lower(), "text")
 
 
@@ -244,7 +245,7 @@ def _timeline(history: History) -> str:
 
 def _problems(history: History) -> Iterator[str]:
     if refused := [row.release for row in history.rows if _is_refused(row, history.baseline)]:
-        yield f"{REFUSED} incompatible, and not allowed in this line: {_some(refused)}"
+        yield f"{REFUSED} incompatible, and not allowed by this line's versioning: {_some(refused)}"
         yield f"  details: `abistore verdict {refused[-1].reference}`"
 
 
@@ -279,7 +280,7 @@ def _legend(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
         if any(cell.startswith(BRIEF[Verdict.COMPATIBLE_WITH_RISK]) for cell in cells):
             yield "RISK: compatible with risk"
     if any(cell.partition(",")[0].endswith(PARTIAL) for cell in cells):
-        yield f"{PARTIAL} {CHECKED}: one of the two releases shows less than the other, see evidence"
+        yield f"{PARTIAL} {CHECKED}: one of the two releases has less evidence than the other"
 
 
 def _tagged(history: History) -> Iterator[str]:
@@ -425,11 +426,11 @@ def blame_command(
     since: Annotated[
         str | None,
         Described(
-            "The release that programs were built against.", metavar="VERSION|baseline[:CHANNEL]", complete="since"
+            "The release that the programs were built against.", metavar="VERSION|baseline[:CHANNEL]", complete="since"
         ),
     ] = None,
     restored: Annotated[
-        bool, Described("Of a library: judge every release between, and tell all breaks that were taken back.")
+        bool, Described("For a library: judge every release in between, and list all breaks that were fixed again.")
     ] = False,
     commits: CommitOptions,
     judging: JudgingOptions,
@@ -463,7 +464,7 @@ def blame_command(
         answer(settings, {"blames": found}, lambda: "\n\n".join(map(blame_text, found)))
         return
     if restored:
-        raise UsageError("--restored is about a library", f"{what} is none that is stored: see `abistore list`")
+        raise UsageError("--restored needs a library", f"{what} is not stored: see `abistore list`")
     from abistore.service.bisect import first_broken
 
     broken = first_broken(what, library=library, **common._asdict())

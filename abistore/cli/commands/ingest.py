@@ -56,11 +56,11 @@ class ReplacingOptions(Options, frozen=True):
     """What becomes of another binary under the same version."""
 
     title: ClassVar[str] = "Replacing"
-    replace: Annotated[bool, Described("Replace another binary that is stored under this version.")] = False
+    replace: Annotated[bool, Described("Replace the binary that is stored under this version.")] = False
     replace_baseline: Annotated[
         str,
         Described(
-            "With --replace: replace a baseline's release too. REASON goes into the baseline's history.",
+            "With --replace: replace a baseline's release too. REASON is recorded in the baseline's history.",
             metavar="REASON",
         ),
     ] = ""
@@ -73,8 +73,8 @@ class AdmissionOptions(Options, frozen=True):
     against: Annotated[
         str | None,
         Described(
-            "Judge each file against baseline, baseline:CHANNEL, prev, latest or a version. A file that fails is not "
-            "stored.",
+            "Compare each file with baseline, baseline:CHANNEL, prev, latest or a version. A file that fails is "
+            "not stored.",
             metavar="WHAT",
             complete="against",
             main=True,
@@ -84,8 +84,8 @@ class AdmissionOptions(Options, frozen=True):
     set_baseline: Annotated[
         str | None,
         Described(
-            "Move this baseline channel to the new release if that passes beside the one at which it is; without a "
-            "value the channel `release`.",
+            "Move this baseline channel to the new release if the release passes against the current baseline; "
+            "without a value the channel `release`.",
             metavar="[CHANNEL]",
             complete="channel",
             bare="release",
@@ -133,10 +133,10 @@ class StoringOptions(Options, frozen=True):
     """What is said with a release that is stored, and what refuses its file."""
 
     title: ClassVar[str] = "Storing"
-    tag: Annotated[tuple[str, ...], Described("Put this word on the release, such as lts. May be repeated.")] = ()
-    suite: Annotated[str, Described("The part of the distribution that packages are from, e.g. bookworm.")] = ""
+    tag: Annotated[tuple[str, ...], Described("Tag the release, e.g. lts. May be repeated.")] = ()
+    suite: Annotated[str, Described("The suite of the distribution that packages come from, e.g. bookworm.")] = ""
     expected_digest: Annotated[
-        str | None, Described("Refuse a file whose digest does not begin with these digits.")
+        str | None, Described("Reject a file whose digest does not begin with these digits.")
     ] = None
     actor: Actor = ""
 
@@ -258,7 +258,10 @@ def _hints(results: Iterable[Ingested]) -> Iterator[str]:
         if result.hint and not result.code:
             yield result.hint
         if result.status == "refused":
-            yield "nothing was stored: repair it and ingest it again, or keep it as a candidate with --keep-failed"
+            yield (
+                "nothing was stored: fix the break and ingest again, or keep the build as a candidate with "
+                "--keep-failed"
+            )
 
 
 def _lines(settings: SharedSettings, result: Ingested, style: Style) -> Iterator[str]:
@@ -305,7 +308,7 @@ def _label(result: Ingested, *, with_target: bool = False) -> str:
     else:
         return ""
     digest, exports, evidence = seen
-    mended = (f"metadata mended: {', '.join(result.mended)}",) if result.mended else ()
+    mended = (f"metadata corrected: {', '.join(result.mended)}",) if result.mended else ()
     notes = "".join(f", {note}" for note in (*mended, *result.notes))
     baseline = f", now baseline {result.baseline}" if result.baseline else ""
     unjudged = f", not judged: {result.unjudged}" if result.unjudged else ""
@@ -346,16 +349,14 @@ def export_command(
     output: Output = None,
     form: Annotated[
         FORMATS,
-        Described("What to write: the snapshot, or a file for another tool.", ("--format", "form"), main=True),
+        Described("The output: the snapshot, or a file for another tool.", ("--format", "form"), main=True),
     ] = "json",
-    bundle: Annotated[
-        bool, Described("Write one file that `import` and `db merge` read, with nothing left out.")
-    ] = False,
+    bundle: Annotated[bool, Described("Write one complete file for `import` and `db merge`.")] = False,
     channel: Annotated[
-        str | None, Described("With --bundle: the releases at which this baseline is.", complete="channel")
+        str | None, Described("With --bundle: only the releases of this baseline.", complete="channel")
     ] = None,
-    library: Annotated[str | None, Described("Of a file: the library's name; by default its SONAME's stem.")] = None,
-    version: Annotated[str | None, Described("Of a file: the release's version, kept in the snapshot.")] = None,
+    library: Annotated[str | None, Described("For a file: the library's name; by default its SONAME's stem.")] = None,
+    version: Annotated[str | None, Described("For a file: the release's version, stored in the snapshot.")] = None,
     line: LineOptions,
     reading: ReadingOptions,
 ) -> None:
@@ -365,7 +366,7 @@ def export_command(
     A file needs no database.
 
     With --bundle, writes a whole database as one file: all releases, candidates, baselines, verdicts, approvals,
-    notes and the audit; of the libraries and releases that are named, what belongs to them.
+    notes and the audit, or only those of the given libraries and releases.
 
     \b
     debian-symbols        each symbol with the version that added it (deb-symbols)
@@ -383,7 +384,7 @@ def export_command(
         _export_bundle(settings, what, output, channel=channel, target=line.target, profile=line.profile)
         return
     if len(what) != 1 or channel is not None:
-        raise UsageError("one snapshot is exported", "name one OPERAND, or pass --bundle for several, or for all")
+        raise UsageError("one snapshot is exported at a time", "name one OPERAND, or pass --bundle for several or all")
     if form != "json":
         _generate(settings, form, what[0], output, line)
     elif _is_stored(what[0]):
@@ -450,7 +451,7 @@ def _export_bundle(settings: SharedSettings, what: tuple[str, ...], output: Path
     from abistore.service.imports import export_bundle
 
     if not is_file(output):
-        raise UsageError("a bundle is no text", "name a file with -o")
+        raise UsageError("a bundle is a binary file", "name a file with -o")
     made = export_bundle(what, database=settings.database, **words)
     write_file(output, made.data)
     told = {"output": str(output), "bytes": len(made.data), "whole": made.whole}
@@ -471,15 +472,13 @@ def import_command(
         Path | None,
         Described('A list of versions: CSV with FILE,VERSION in each line, or TOML with "FILE" = "VERSION".'),
     ] = None,
-    target: Annotated[
-        str | None, Described("The platform of dumps that do not tell their own, such as x86_64.")
-    ] = None,
+    target: Annotated[str | None, Described("The platform of dumps that do not record their own, e.g. x86_64.")] = None,
     profile: Annotated[
         str | None, Described("The build profile; by default the one that the snapshot was exported from.")
     ] = None,
     approvals: Annotated[
         bool,
-        Described("Take over what the snapshots say is approved. Without it such approvals are left out, and told."),
+        Described("Import approvals from the snapshots too. Without it they are skipped with a note."),
     ] = False,
     replacing: ReplacingOptions,
     preference: MergingOptions,
@@ -491,8 +490,8 @@ def import_command(
     first.
     If one file fails, the others are stored.
 
-    A PATH that is a bundle (`export --bundle`) is brought in as `db merge` does, with its baselines, verdicts,
-    approvals and audit. Take only bundles of people who may write to this database.
+    A PATH that is a bundle (`export --bundle`) is merged like `db merge`, with its baselines, verdicts, approvals and
+    audit. Import only bundles of people who may write to this database.
     """
     from abistore.service.imports import MergePlan, import_bundles, is_bundle
 
@@ -500,7 +499,7 @@ def import_command(
         merging = MergePlan(prefer=preference.prefer, dry_run=preference.dry_run)
         return show_merged(settings, import_bundles(paths, merging, database=settings.database))
     if preference.prefer or preference.dry_run:
-        raise UsageError("--prefer and --dry-run are for bundles", "leave them out, or import a bundle")
+        raise UsageError("--prefer and --dry-run apply to bundles only", "leave them out, or import a bundle")
     from abistore.service.imports import import_
     from abistore.service.ingest_gates import IngestPlan
     from abistore.service.snapshots import ExtractOptions
@@ -523,12 +522,12 @@ class PublishingOptions(Options, frozen=True):
     """Where a site is published, and what its pages lead to."""
 
     title: ClassVar[str] = "Publishing"
-    site_url: Annotated[str, Described("Where the site will be published, for the addresses in feeds.")] = ""
-    project_url: Annotated[str, Described("The page of the project, to which every page leads.")] = ""
+    site_url: Annotated[str, Described("The URL of the published site, for links in feeds.")] = ""
+    project_url: Annotated[str, Described("The URL of the project; every page links to it.")] = ""
     commit_url: Annotated[
         str,
         Described(
-            "The address of a commit, with {revision}: https://github.com/ORG/PROJECT/commit/{revision}",
+            "The URL of a commit, with {revision}: https://github.com/ORG/PROJECT/commit/{revision}",
             metavar="TEMPLATE",
         ),
     ] = ""
@@ -540,7 +539,7 @@ class PublishingOptions(Options, frozen=True):
         ),
     ] = None
     built: Annotated[
-        datetime | None, Described("When the site is built, which its pages show.", default="SOURCE_DATE_EPOCH")
+        datetime | None, Described("The build time, which its pages show.", default="SOURCE_DATE_EPOCH")
     ] = None
 
 
@@ -549,17 +548,16 @@ def site_command(
     settings: SharedSettings,
     *,
     out: Annotated[Path, Described("The folder to write to.", ("-o", "--output", "out"), metavar="FOLDER")],
-    title: Annotated[str, Described("What the site is called.")] = "ABI history",
+    title: Annotated[str, Described("The title of the site.")] = "ABI history",
     channel: Channel = "release",
-    no_judge: Annotated[bool, Described("Show stored verdicts only, and judge nothing now.")] = False,
+    no_judge: Annotated[bool, Described("Show only stored verdicts, and judge nothing now.")] = False,
     publishing: PublishingOptions,
     judging: JudgingOptions,
 ) -> None:
     """Write the history as static HTML pages: libraries, releases, findings with drawings, and kinds of change.
 
-    The pages need no server and no network: open index.html. The folder is new, empty, or has an earlier build, of
-    which only what changed is written. What the earlier build wrote and is over is removed; files of others are left
-    alone.
+    The pages need no server and no network: open index.html. The folder is new, empty, or contains an earlier build.
+    Only changed pages are written, and obsolete pages of the earlier build are removed; other files are not touched.
 
     \b
     abistore site -o public
@@ -587,7 +585,7 @@ def _source_date() -> datetime | None:
     if not said:
         return None
     if not said.isdecimal() or len(said) > 11:
-        raise UsageError(f"SOURCE_DATE_EPOCH={said}: is no number of seconds", "give it as `date +%s` prints it")
+        raise UsageError(f"SOURCE_DATE_EPOCH={said}: not a number of seconds", "use the output of `date +%s`")
     return datetime.fromtimestamp(int(said), UTC)
 
 

@@ -35,9 +35,9 @@ class ListOptions(Options, frozen=True):
 
     title: ClassVar[str] = "Lists"
     exports: Annotated[
-        bool, Described("List the exported functions and variables, each with since when it exists.", main=True)
+        bool, Described("List the exported functions and variables, each with its first release.", main=True)
     ] = False
-    types: Annotated[bool, Described("List the types, each with since when it exists.", main=True)] = False
+    types: Annotated[bool, Described("List the types, each with its first release.", main=True)] = False
     users: Annotated[
         str | None,
         Described(
@@ -46,23 +46,23 @@ class ListOptions(Options, frozen=True):
     ] = None
     deprecated: Annotated[
         bool,
-        Described("List what headers deprecate, since when, and what was removed.", main=True),
+        Described("List deprecated declarations with their first release, and removed ones.", main=True),
     ] = False
     unused: Annotated[
-        bool, Described("With --exports: those that no stored consumer imports (`abistore consumers`).")
+        bool, Described("With --exports: only those that no stored consumer imports (`abistore consumers`).")
     ] = False
     since: Annotated[
         str | None,
         Described(
-            "With --exports or --types: what was added by this release, or later.", metavar="VERSION", complete="since"
+            "With --exports or --types: only those added in this release or later.", metavar="VERSION", complete="since"
         ),
     ] = None
     regex: Annotated[bool, Described("PATTERN is a regular expression (RE2), found anywhere in the name.")] = False
     deprecation: Annotated[
         str | None,
         Described(
-            "With --deprecated: how long a declaration stays after it was deprecated: '2 minor', '1 major', '3 "
-            "releases' or '180 days'.",
+            "With --deprecated: how long a deprecated declaration is kept: '2 minor', '1 major', '3 releases' or "
+            "'180 days'.",
             metavar="WINDOW",
         ),
     ] = None
@@ -71,11 +71,11 @@ class ListOptions(Options, frozen=True):
         """Raise :class:`UsageError` for two lists at once, and for choices among what is not listed."""
         listed = sum(map(bool, (self.exports, self.types, self.users, self.deprecated)))
         if listed > 1:
-            raise UsageError("that is more than one question", "ask them one after the other")
+            raise UsageError("these options exclude each other", "use one of them for each call")
         if not listed and (self.unused or self.since or self.regex):
             raise UsageError("nothing is listed", "pass --exports, --types or --deprecated")
         if self.unused and self.since is not None:
-            raise UsageError("--unused and --since are two questions", "ask them one after the other")
+            raise UsageError("--unused and --since exclude each other", "use one of them for each call")
 
 
 @verb(
@@ -103,9 +103,9 @@ def show_command(
     OPERAND is a stored release (libfoo@1.2.0), a digest, a library or a JSON snapshot. NAME is a symbol as the
     linker spells it, or a function, variable or type as the source does.
 
-    --exports, --types, --users and --deprecated are about stored releases; a library's name stands for its latest
-    release. PATTERN is a glob of the name in the source, or of the symbol. Types are known where there was debug
-    information, or where headers were given. With --deprecation, --deprecated says when a removal is allowed.
+    --exports, --types, --users and --deprecated need a stored release; a library's name means its latest release.
+    PATTERN is a glob of the name in the source, or of the symbol. Types need debug information or headers. With
+    --deprecation, --deprecated shows when a removal is allowed.
 
     \b
     abistore show libfoo@1.2.0
@@ -221,7 +221,7 @@ def _card(settings: SharedSettings, card: SnapshotCard) -> Iterator[str]:
 
 def _headers(settings: SharedSettings, headers: DeclaredExports | None) -> Iterator[tuple[str, str]]:
     for head, names in (("undeclared", headers.undeclared), ("unexported", headers.unexported)) if headers else ():
-        said = "exported and in no public header" if head == "undeclared" else "declared and not exported"
+        said = "exported, but in no public header" if head == "undeclared" else "declared, but not exported"
         yield head, "\n".join([f"{len(names)} {said}", *(names if settings.verbosity > 0 else ())])
 
 
@@ -276,7 +276,7 @@ def _users(settings: SharedSettings, used: TypeUsers | None) -> Iterator[str]:
     if used is None:
         return
     if not (used.by_value or used.by_pointer):
-        yield "// reached by no export"
+        yield "// used by no export"
     for how, symbols in (("by value", used.by_value), ("by pointer", used.by_pointer)):
         if symbols:
             names = listed(symbols, style_of(settings, full=False))
@@ -297,9 +297,7 @@ def list_command(
     *,
     provides: Annotated[
         str | None,
-        Described(
-            "List the libraries that export this symbol or once did, with the releases that have it.", metavar="SYMBOL"
-        ),
+        Described("List the libraries that export this symbol or did before, with their releases.", metavar="SYMBOL"),
     ] = None,
     line: LineOptions,
 ) -> None:
@@ -376,9 +374,9 @@ FIRST = "<="
 
 def _unused(found: UnusedExports) -> Iterator[str]:
     known = counted(found.consumers, "known consumer")
-    yield f"used by none of {known}; consumers that are not stored may use them"
+    yield f"unused by all of {known}; consumers that are not stored may use them"
     if found.unseen:
-        yield f"not checked: what {', '.join(found.unseen)} asks for by dlsym or GetProcAddress"
+        yield f"not checked: symbols that {', '.join(found.unseen)} looks up with dlsym or GetProcAddress"
     yield _inventory(found.inventory, "export")
 
 

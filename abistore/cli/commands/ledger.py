@@ -103,7 +103,7 @@ def _show_tables(
     """Print an answer, or write it to a file. What is ``concluded`` is for the envelope of JSON."""
     form = "json" if settings.json else rendering.format
     if form not in {"text", "json", "markdown"}:
-        raise UsageError(f"this is not written as {form}", "ask for text, json or markdown")
+        raise UsageError(f"{form} is not available for this output", "ask for text, json or markdown")
     if rendering.file and form == "json":
         answer(settings, value, str, file=rendering.file, **concluded)
     elif form in {"text", "json"} and not rendering.file:
@@ -131,7 +131,7 @@ class RangeOptions(Options, frozen=True):
         str | None, Described("The newest release.", ("--to", "final"), metavar="VERSION", default="the latest")
     ] = None
     last: Annotated[int | None, Described("The last N releases of these only.", metavar="N", least=1)] = None
-    downgrades: Annotated[bool, Described("Judge older releases as replacements of newer ones too.")] = False
+    downgrades: Annotated[bool, Described("Judge older releases as replacements for newer ones too.")] = False
 
 
 @verb(
@@ -148,15 +148,17 @@ def matrix_command(
     *,
     program: Annotated[
         str | None,
-        Described("Show the releases that this program, a file or a stored consumer, can run on.", metavar="FILE|NAME"),
+        Described(
+            "Show the releases that this program (a file or a stored consumer) can run with.", metavar="FILE|NAME"
+        ),
     ] = None,
     debug_dirs: Annotated[
         tuple[Path, ...],
         Described(
-            "Where the separate debug information of the program lies. May be repeated.", ("--debug-dir", "debug_dirs")
+            "A folder with the program's separate debug information. May be repeated.", ("--debug-dir", "debug_dirs")
         ),
     ] = (),
-    form: Annotated[Literal["text", "json", "html"], Described("How to write it.", ("--format", "form"))] = "text",
+    form: Annotated[Literal["text", "json", "html"], Described("The output format.", ("--format", "form"))] = "text",
     output: Output = None,
     among: RangeOptions,
     judging: JudgingOptions,

@@ -55,12 +55,12 @@ class TransportOptions(Options, frozen=True):
     ] = 8765
     allow_remote: Annotated[
         bool,
-        Described("HTTP: listen on an address that other machines reach.", variable=variable("allow_remote")),
+        Described("HTTP: allow an address that other machines can reach.", variable=variable("allow_remote")),
     ] = False
     allowed_host: Annotated[
         tuple[str, ...],
         Described(
-            "HTTP: a name by which clients call the server. May be repeated.",
+            "HTTP: a host name that clients use for the server. May be repeated.",
             metavar="HOST",
             variable=variable("allowed_host"),
         ),
@@ -68,7 +68,7 @@ class TransportOptions(Options, frozen=True):
     allowed_origin: Annotated[
         tuple[str, ...],
         Described(
-            "HTTP: a web site whose pages may call the server. May be repeated.",
+            "HTTP: an origin whose pages may call the server. May be repeated.",
             metavar="ORIGIN",
             variable=variable("allowed_origin"),
         ),
@@ -76,7 +76,8 @@ class TransportOptions(Options, frozen=True):
     read_root: Annotated[
         tuple[Path, ...],
         Described(
-            "Read files below it only; may be repeated. Without one, HTTP reads none, and stdio all that you can.",
+            "Read only files below this folder. May be repeated. Without it, HTTP reads no files, and stdio all "
+            "files of the user.",
             metavar="FOLDER",
             variable=variable("read_root"),
             main=True,
@@ -85,7 +86,7 @@ class TransportOptions(Options, frozen=True):
     token_file: Annotated[
         Path | None,
         Described(
-            "HTTP: the file of tokens, which `abistore mcp token` makes; else ABISTORE_MCP_TOKEN holds one.",
+            "HTTP: the token file, written by `abistore mcp token`; else ABISTORE_MCP_TOKEN contains one.",
             variable=variable("token_file"),
             main=True,
         ),
@@ -99,15 +100,13 @@ class TransportOptions(Options, frozen=True):
     ] = None
     session_timeout: Annotated[
         float,
-        Described(
-            "HTTP: the seconds without a request after which a session ends.", variable=variable("session_timeout")
-        ),
+        Described("HTTP: the idle seconds after which a session ends.", variable=variable("session_timeout")),
     ] = 1800.0
     max_sessions: Annotated[
-        int, Described("HTTP: how many sessions may be open.", variable=variable("max_sessions"))
+        int, Described("HTTP: the maximum number of sessions.", variable=variable("max_sessions"))
     ] = 100
     max_body_size: Annotated[
-        int, Described("HTTP: the largest request, in bytes.", variable=variable("max_body_size"))
+        int, Described("HTTP: the maximum size of a request, in bytes.", variable=variable("max_body_size"))
     ] = 4 << 20
 
     def listening(self) -> Listening:
@@ -134,13 +133,13 @@ class BoundOptions(Options, frozen=True):
     title: ClassVar[str] = "Bounds and log"
     history_limit: Annotated[
         int,
-        Described("How many comparisons of files are kept for later questions.", variable=variable("history_limit")),
+        Described("The number of comparisons kept for later calls.", variable=variable("history_limit")),
     ] = DEFAULTS.history_limit
     max_response_units: Annotated[
-        int, Described("The longest answer, in units of 4 bytes.", variable=variable("max_response_units"))
+        int, Described("The maximum length of an answer, in units of 4 bytes.", variable=variable("max_response_units"))
     ] = DEFAULTS.max_response_units
     max_concurrency: Annotated[
-        int, Described("How many calls are worked on at once; others wait.", variable=variable("max_concurrency"))
+        int, Described("The number of concurrent calls; others wait.", variable=variable("max_concurrency"))
     ] = DEFAULTS.max_concurrency
     max_wait: Annotated[
         float,
@@ -150,14 +149,14 @@ class BoundOptions(Options, frozen=True):
     ] = DEFAULTS.max_wait
     max_memory: Annotated[
         int,
-        Described("The memory that a process may take for a call, in bytes.", variable=variable("max_memory")),
+        Described("The memory limit for a call, in bytes.", variable=variable("max_memory")),
     ] = DEFAULTS.max_memory
     max_file_size: Annotated[
-        int, Described("The largest file that is read, in bytes.", variable=variable("max_file_size"))
+        int, Described("The maximum size of a file, in bytes.", variable=variable("max_file_size"))
     ] = DEFAULTS.max_file_size
-    timeout: Annotated[
-        float, Described("The seconds after which the work of a call is ended.", variable=variable("timeout"))
-    ] = DEFAULTS.timeout
+    timeout: Annotated[float, Described("The time limit for a call, in seconds.", variable=variable("timeout"))] = (
+        DEFAULTS.timeout
+    )
     log_format: Annotated[
         LogFormat, Described("How calls are logged on standard error.", variable=variable("log_format"))
     ] = "text"
@@ -187,19 +186,19 @@ class WritingOptions(Options, frozen=True):
     title: ClassVar[str] = "Writing"
     allow_write: Annotated[
         bool,
-        Described("Serve the tools that write to the database, too.", variable=variable("allow_write"), main=True),
+        Described("Also serve the tools that write to the database.", variable=variable("allow_write"), main=True),
     ] = False
     approvals: Annotated[
         Approvals,
         Described(
-            "Who decides what is hard to take back: a person, whom the client asks, or nobody.",
+            "Who confirms changes that are hard to undo: a person, asked by the client, or nobody.",
             variable=variable("approvals"),
         ),
     ] = "human"
     export_root: Annotated[
         str | None,
         Described(
-            "With --allow-write: the folder below which abi_dump may write files.",
+            "With --allow-write: the folder where abi_dump may write files.",
             metavar="FOLDER",
             variable=variable("export_root"),
         ),
@@ -208,7 +207,7 @@ class WritingOptions(Options, frozen=True):
     def check(self) -> None:
         """Raise :class:`UsageError` for a folder that is none."""
         if self.export_root is not None and not Path(self.export_root).is_dir():
-            raise UsageError(f"--export-root {self.export_root}: is no folder", "name a folder that exists")
+            raise UsageError(f"--export-root {self.export_root}: not a folder", "name a folder that exists")
 
 
 def serve(transport: TransportOptions, settings: Settings, say: Callable[[str], None]) -> int:
@@ -218,7 +217,7 @@ def serve(transport: TransportOptions, settings: Settings, say: Callable[[str], 
     file = transport.debug_rpc
     with Recording(file) if file else nullcontext() as recording:
         if file:
-            say(f"abistore mcp: every message is written to {file}, which is as private as your libraries are")
+            say(f"abistore mcp: every message is written to {file}; keep it as private as your libraries")
         if transport.transport == HTTP:
             return _serve_http(settings, transport, recording, say)
         from abistore.mcp.stdio import serve_stdio
@@ -234,7 +233,7 @@ def _serve_http(
     from abistore.mcp.http import serve_http
 
     if where.allow_remote:
-        say("abistore mcp: other machines can ask, and what they send is not encrypted: put a proxy with TLS before it")
+        say("abistore mcp: reachable from other machines without encryption; use a proxy with TLS")
     return serve_http(settings, where, known, recording, lambda url: say(f"abistore mcp: serving on {url}"))
 
 
@@ -248,7 +247,7 @@ def checked(transport: TransportOptions) -> str:
         return f"{where.url(listener.getsockname()[1])}, called by {', '.join(hosts)}"
 
 
-mcp_command = group("mcp", "Serve agents by MCP, and help to set that up.")
+mcp_command = group("mcp", "Serve agents by MCP, and set up clients.")
 
 
 @verb("serve", inside=mcp_command, gives={"ready": "cli.commands.mcp:readiness", "reached": "builtins:str"})
@@ -258,7 +257,7 @@ def serve_command(
     check: Annotated[bool, Described("Check the settings and the database, and exit.")] = False,
     log_level: Annotated[
         LogLevel,
-        Described("What is said on standard error beside the lines about calls.", variable=variable("log_level")),
+        Described("The log level on standard error, in addition to the log of calls.", variable=variable("log_level")),
     ] = "warning",
     transport: TransportOptions,
     bounds: BoundOptions,
@@ -270,7 +269,7 @@ def serve_command(
     A client starts this by itself: `abistore mcp config` prints what to write into its configuration. Nothing is
     written to the database without --allow-write. Each call is logged on standard error.
 
-    HTTP is served to those who have a token, on this machine only unless --allow-remote is said.
+    HTTP needs a token, and serves only this machine unless --allow-remote is given.
     """
     _require_sdk(settings)
     started = Settings(
@@ -297,8 +296,8 @@ def token_command(
     settings: SharedSettings,
     file: Path,
     *,
-    subject: Annotated[str, Described("Whoever gets it; the log of calls names them.")] = "token",
-    write: Annotated[bool, Described("Allow the tools that write too, where the server has any.")] = False,
+    subject: Annotated[str, Described("The owner of the token, for the log of calls.")] = "token",
+    write: Annotated[bool, Described("Also allow the tools that write, if the server has any.")] = False,
 ) -> None:
     """Add a new token to FILE, for `mcp serve --transport streamable-http --token-file FILE`.
 
@@ -316,7 +315,7 @@ def token_command(
 def tools_command(
     settings: SharedSettings,
     *,
-    schema: Annotated[bool, Described("Show the schemas of arguments and answers too.")] = False,
+    schema: Annotated[bool, Described("Also show the schemas of arguments and answers.")] = False,
     served: ServedOptions,
     writing: WritingOptions,
 ) -> None:
@@ -396,7 +395,9 @@ def call_command(
 def _pair(word: str) -> tuple[str, str]:
     name, equals, value = word.partition("=")
     if not equals:
-        raise UsageError(f"{word}: an argument is NAME=VALUE", "see `abistore mcp tools --schema` for the names")
+        raise UsageError(
+            f"{word}: not an argument of the form NAME=VALUE", "see `abistore mcp tools --schema` for the names"
+        )
     return name, value
 
 
@@ -407,10 +408,10 @@ def config_command(
     *,
     uvx: Annotated[
         bool,
-        Described("Have uvx install the server from the checkout or wheel of this installation, and start it."),
+        Described("Let uvx install and start the server from this installation's checkout or wheel."),
     ] = False,
-    allow_write: Annotated[bool, Described("Have it started with the tools that write, too.")] = False,
-    url: Annotated[str | None, Described("Reach a server that runs, over HTTP.")] = None,
+    allow_write: Annotated[bool, Described("Start it with the tools that write, too.")] = False,
+    url: Annotated[str | None, Described("Use a running server over HTTP.")] = None,
 ) -> None:
     """Print what the configuration file of CLIENT needs to start the server.
 
@@ -419,8 +420,8 @@ def config_command(
     """
 
     if url and (uvx or allow_write):
-        told = "--uvx and --allow-write are for a server that the client starts"
-        raise UsageError(f"--url {url}: {told}", "give --allow-write to `abistore mcp serve`")
+        told = "--uvx and --allow-write apply to a server that the client starts"
+        raise UsageError(f"--url {url}: {told}", "pass --allow-write to `abistore mcp serve`")
     found = reaching(client, url) if url else starting(client, settings.database, uvx=uvx, allow_write=allow_write)
     for line in found.notes:
         note(settings, line)
@@ -508,7 +509,7 @@ def reaching(client: str, url: str) -> Snippet:
     """The configuration of a client that reaches a server over HTTP. Raises :class:`UsageError` for another address."""
     address = urlsplit(url)
     if address.scheme not in {"http", "https"} or not address.hostname or "@" in address.netloc:
-        raise UsageError("--url: is not the address of a server", "e.g. --url http://127.0.0.1:8765/mcp")
+        raise UsageError("--url: not the URL of a server", "e.g. --url http://127.0.0.1:8765/mcp")
     notes = [f"the server's token, which `abistore mcp token FILE` makes: {_kept(client, TOKEN, 'it')}"]
     if client == "claude-desktop":
         header = "Authorization:${" + TOKEN + "}"  # no space: Windows would cut the argument there

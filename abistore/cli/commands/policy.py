@@ -42,17 +42,19 @@ Paths: TypeAlias = Annotated[tuple[str, ...], Described(metavar="FILE...", compl
 def changes_command(
     settings: SharedSettings,
     *,
-    impact: Annotated[str | None, Described("Only kinds of this impact.", choices=lambda: IMPACTS)] = None,
-    element: Annotated[str | None, Described("Only kinds about these elements.", choices=lambda: ELEMENTS)] = None,
-    evidence: Annotated[str | None, Described("Only kinds that this evidence shows.", choices=lambda: FACETS)] = None,
+    impact: Annotated[str | None, Described("Show only kinds with this impact.", choices=lambda: IMPACTS)] = None,
+    element: Annotated[str | None, Described("Show only kinds about these elements.", choices=lambda: ELEMENTS)] = None,
+    evidence: Annotated[
+        str | None, Described("Show only kinds that need this evidence.", choices=lambda: FACETS)
+    ] = None,
     established: Annotated[
         bool,
-        Described("List the names that other tools use instead, each with the kinds and cases that cover it."),
+        Described("List the names of other tools, each with the kinds and cases that cover it."),
     ] = False,
 ) -> None:
     """List all kinds of change with their default impact, worst first, and the variants that have another one.
 
-    `abistore explain func_removed` tells more about one, `abistore explain func_removed.dispatched` about a variant.
+    `abistore explain func_removed` explains a kind, `abistore explain func_removed.dispatched` a variant.
     """
     if established:
         _established(settings)
@@ -166,7 +168,7 @@ def _explained(one: ExplainedKind, near_misses: bool) -> Iterator[str]:
 POLICY_HEADS = ("impact", "selects", "where", "expires", "reason")
 HEADS = ("state", "selects", "expires", "where", "label", "reason")
 
-policy_command = group("policy", "Show and check policies and suppressions, which say what counts and what is not ABI.")
+policy_command = group("policy", "Show and check policies and suppressions.")
 
 
 @verb("show", inside=policy_command, store=False, gives={"policy": "service.ruling:policy_card"})
@@ -242,7 +244,7 @@ def suggest_command(
     *,
     least: Annotated[
         Literal["compatible", "risk", "api_break", "breaking"],
-        Described("The mildest impact for which a suppression is written."),
+        Described("The lowest impact for which a suppression is written."),
     ] = "api_break",
     output: Output = None,
     judging: JudgingOptions,
@@ -251,7 +253,7 @@ def suggest_command(
 ) -> None:
     """Compare OLD with NEW and write a suppression for each finding, for a person to review.
 
-    The reasons are empty: the file is refused until somebody has written them.
+    The reasons are empty: the file is invalid until they are filled in.
     """
     from abistore.model.findings import Impact
     from abistore.service.comparing import compare
@@ -263,7 +265,7 @@ def suggest_command(
     made = suggest(report, least=Impact[least.upper()])
     if is_file(output):
         write_file(output, made.yaml.encode())
-        next_step = "review each, and write its reason" if made.count else f"no change is {least} or worse"
+        next_step = "review each one, and write its reason" if made.count else f"no change is {least} or worse"
         note(settings, f"{output}: {counted(made.count, 'candidate')}; {next_step}")
         if settings.json:
             answer(settings, {"output": str(output), "candidates": made.count}, str)
@@ -282,7 +284,7 @@ def check_command(
     files: Paths,
     *,
     strict_suppressions: Annotated[
-        bool, Described("Refuse suppressions that have expired or select no declaration.")
+        bool, Described("Reject suppressions that have expired or select no declaration.")
     ] = False,
 ) -> None:
     """Check suppression files. Exits with 64 and names the first error, if there is one."""

@@ -312,7 +312,10 @@ PROVEN: Final = frozenset(
 
 def _resting_on_headers(findings: Iterable[Finding]) -> Iterator[str]:
     if proven := sum(finding.kind in PROVEN for finding in findings):
-        yield f"{counted(proven, 'change is', 'changes are')} private as long as the given headers are all public ones"
+        yield (
+            f"{counted(proven, 'change is', 'changes are')} private, provided that the given headers are all public "
+            "headers"
+        )
 
 
 def concluded(

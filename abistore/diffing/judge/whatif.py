@@ -266,7 +266,7 @@ def as_declared(stored: Snapshot, edit: HeaderEdit) -> Snapshot:
     if not edit.whole:
         if "layout" in stored.entries:
             return stored
-        message = f"{stored.label}: was stored without debug information and without headers"
+        message = f"{stored.label}: stored without debug information and headers"
         raise InputError(message, "give its headers with --header")
     known = stored.entries.get("layout", {})
     before = {name: _as_built(known.get(name, ()), variants) for name, variants in edit.before.items()}
@@ -428,16 +428,16 @@ def _of_record(name: Name, old: tuple[Variants, Record], new: Record, layouts: L
         if inside is not None:
             yield Proposal(name, _where(record, inside, listed) + kept, {name: with_shape(variants, inside)})
         if behind is not None and behind != inside:
-            title = f"append {listed} behind the other members{kept}"
+            title = f"append {listed} after the other members{kept}"
             yield Proposal(name, title, {name: with_shape(variants, behind)})
     elif gone := _gone(record, new):
-        title = f"keep {_listed(gone)} under another name, which nobody uses"
+        title = f"keep {_listed(gone)} as unused members with other names"
         fields = tuple(replace(each, name=f"_reserved_{each.name}") if each in gone else each for each in record.fields)
         yield Proposal(name, title, {name: with_shape(variants, replace(record, fields=fields))})
     came = [each for each in new.virtuals if all(each.display != one.display for one in record.virtuals)]
     if came:
         last = replace(record, virtuals=(*record.virtuals, *_in_slots(record, came)))
-        title = f"declare {', '.join(each.display for each in came)} behind the other virtual functions"
+        title = f"declare {', '.join(each.display for each in came)} after the other virtual functions"
         yield Proposal(name, title, {name: with_shape(variants, last)})
 
 
@@ -496,7 +496,7 @@ def _of_enum(name: Name, old: tuple[Variants, Enum], new: Enum) -> Iterator[Prop
     values = tuple(Enumerator(each, following + number) for number, each in enumerate(added))
     found = replace(enum, enumerators=(*enum.enumerators, *values))
     said = [f"{each.name} = {each.value}" for each in values]
-    title = f"append {', '.join(said)} behind the other enumerators" if said else "keep the old values"
+    title = f"append {', '.join(said)} after the other enumerators" if said else "keep the old values"
     if kept:
         title += f", and keep {', '.join(sorted(kept))}"
     if found != new:
@@ -518,7 +518,7 @@ def _of_function(name: Name, before: Variants, edit: HeaderEdit) -> Iterator[Pro
         yield Proposal(name, title, {second: with_shape(after, replace(changed, display=f"{function.display}2"))})
     elif overloads:
         beside = ", ".join(demangle(each.spelling) for each in overloads)
-        title = f"keep {demangle(name.spelling)}, and add {beside} beside it"
+        title = f"keep {demangle(name.spelling)}, and add {beside}"
         yield Proposal(name, title, overloads)
     elif not after:
         yield Proposal(name, f"keep {function.display}, and mark it deprecated", {name: _deprecated(before)})

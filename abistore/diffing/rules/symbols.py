@@ -374,8 +374,8 @@ def func_likely_renamed(function: Changed[Lookalike]) -> Iterator[Note]:
 def var_likely_renamed(variable: Changed[VariableLookalike]) -> Iterator[Note]:
     """A variable was probably renamed.
 
-    One variable was removed, and the only added one of the same type has a similar name; or none other was removed from
-    its class or file. Existing binaries ask for the old name, and do not start.
+    One variable was removed, and the only added one of the same type has a similar name. Or no other variable was
+    removed from its class or file. Existing binaries need the old name and do not start.
 
     Fix: export the old name as an alias (``__attribute__((alias("new_name")))``) for the life of the SONAME.
     """

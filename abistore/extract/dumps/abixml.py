@@ -110,9 +110,9 @@ def read_document(data: bytes, label: str) -> Element:
             builder.parser.Parse(data[start : start + PIECE], False)
         builder.parser.Parse(b"", True)
     except expat.ExpatError as error:
-        raise ExtractError(f"{label}: malformed XML: {error}", "make the file anew with abidw") from error
+        raise ExtractError(f"{label}: malformed XML: {error}", "create the file again with abidw") from error
     except (ValueError, LookupError) as error:  # an encoding that Python does not have, or that is none
-        raise ExtractError(f"{label}: the encoding of the XML cannot be read", "make it anew with abidw") from error
+        raise ExtractError(f"{label}: the encoding of the XML cannot be read", "create it again with abidw") from error
     assert builder.root is not None  # or else expat had found no element
     return builder.root
 
@@ -131,8 +131,8 @@ class _Builder:
 
     def _refuse(self, *_: object) -> None:
         raise ExtractError(
-            f"{self._label}: declares a document type or entities, which ABIXML has none of",
-            "a hostile file is likely; make it anew with abidw",
+            f"{self._label}: declares a document type or entities, which ABIXML does not use",
+            "the file is probably hostile; create it again with abidw",
         )
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:

@@ -74,7 +74,7 @@ def read_lines(text: str, label: str, include: Callable[[str], str]) -> list[Sym
 
 
 def _malformed(label: str, number: int) -> ExtractError:
-    return ExtractError(f"{label}: line {number} is not of a symbols file", "see deb-symbols(5)")
+    return ExtractError(f"{label}: line {number} is not valid in a symbols file", "see deb-symbols(5)")
 
 
 def _symbol(line: str, around: str) -> SymbolLine | None:
@@ -241,7 +241,7 @@ def _check(pattern: str) -> None:
     try:
         re2.compile(pattern, options)
     except re2.error as error:
-        raise ExtractError(f"the pattern {pattern} cannot be read", "write it in the syntax of RE2") from error
+        raise ExtractError(f"the pattern {pattern} cannot be read", "use the syntax of RE2") from error
 
 
 def _exactly(line: SymbolLine) -> str:

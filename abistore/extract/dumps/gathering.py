@@ -159,7 +159,7 @@ class Gathered:
             state="partial" if count else "missing",
             reason=evidence.reason or "not-in-the-dump",
             detail="; ".join(filter(None, (evidence.detail, f"{some} not described, e.g. {', '.join(absent[:3])}"))),
-            hint=evidence.hint or "make the dump anew of a library built with -g, or ingest the library itself",
+            hint=evidence.hint or "create the dump again from a library built with -g, or ingest the library itself",
         )
 
 

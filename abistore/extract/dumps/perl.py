@@ -129,8 +129,8 @@ class _Reading:
     def _malformed(self) -> ExtractError:
         line = self._text.count("\n", 0, self._position) + 1
         return ExtractError(
-            f"{self._label}: line {line} is not what Perl's Data::Dumper writes",
-            "the file is cut off, or was edited: make it anew with abi-dumper",
+            f"{self._label}: line {line} is not valid output of Perl's Data::Dumper",
+            "the file is truncated or was edited: create it again with abi-dumper",
         )
 
 

@@ -73,7 +73,7 @@ def contents(file: InputFile, most: int) -> bytes:
         return data
     place = _member(data)
     if place is None or place[1] > len(data):
-        raise ExtractError(f"{file.path}: no dump can be found in the archive", "unpack it, and give the dump in it")
+        raise ExtractError(f"{file.path}: the archive contains no dump", "unpack it, and pass the dump")
     return data[slice(*place)]
 
 
@@ -112,12 +112,12 @@ def _inflated(file: InputFile, inner: Inflating, most: int) -> bytes:
                 if size > most:
                     raise LimitExceeded(
                         f"{file.path}: {file.size:,} bytes unpack to more than {most:,}",
-                        "unpack it yourself, and give the dump in it",
+                        "unpack it, and pass the dump",
                     )
     except (zlib.error, lzma.LZMAError, EOFError) as error:
-        raise ExtractError(f"{file.path}: the compressed data are damaged", "fetch it again") from error
+        raise ExtractError(f"{file.path}: the compressed data are damaged", "download it again") from error
     if not inner.eof:
-        raise ExtractError(f"{file.path}: the compressed data are cut off", "fetch it again")
+        raise ExtractError(f"{file.path}: the compressed data are truncated", "download it again")
     return b"".join(found)
 
 
@@ -208,7 +208,7 @@ def read_abicc(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
     text = contents(file, options.max_bytes).decode("utf-8-sig", "replace")
     dump = hash_of(read_value(text, str(file.path)))
     if "ABI_DUMP_VERSION" not in dump or not ({"TypeInfo", "SymbolInfo", "Symbols"} & dump.keys()):
-        raise ExtractError(f"{file.path}: is no ABI dump", "make it with abi-dumper")
+        raise ExtractError(f"{file.path}: not an ABI dump", "create it with abi-dumper")
     target = _target(file, dump, options.platform)
     needed = tuple(sorted(each for each in hash_of(dump.get("Needed")) if each))
     width = target.target.bits // 8
@@ -241,7 +241,7 @@ def _target(file: InputFile, dump: Hash, asked: str | None) -> DumpedTarget:
     machine, width = text_of(dump.get("Arch")), text_of(dump.get("WordSize"))
     target = target_dumped("x32" if machine == "x86_64" and width == "4" else machine, asked)
     if target is None or (width and str(target.target.bits // 8) != width):
-        what = f"is for {machine or 'no machine'} with words of {width or '?'} bytes, which is not known here"
+        what = f"is for {machine or 'no machine'} with words of {width or '?'} bytes, which is not supported"
         raise ExtractError(f"{file.path}: {what}", "ingest the library itself")
     return target
 
@@ -271,14 +271,14 @@ def _layout(dump: Hash, tables: Tables, width: int) -> FacetReading:
 
 def _evidence(reading: Reading) -> Evidence:
     if reading != "unreliable":
-        detail = "" if reading == "plain" else "offsets had been taken for hexadecimal ones, and are put right"
+        detail = "" if reading == "plain" else "hexadecimal offsets were detected and corrected"
         return Evidence("layout", "full", detail=detail, source="file", unrecorded=UNRECORDED_LAYOUT)
     return Evidence(
         "layout",
         "full",
         UNRELIABLE,
         "the offsets of members contradict each other, and are not used",
-        "make the dump anew with an abi-dumper that reads this elfutils, or ingest the library itself",
+        "create the dump again with an abi-dumper that supports this elfutils, or ingest the library itself",
         "file",
         unrecorded=tuple(sorted((*UNRECORDED_LAYOUT, "Field.offset"))),
     )
@@ -345,7 +345,7 @@ def read_abixml(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
     root = read_document(contents(file, options.max_bytes), str(file.path))
     corpora = [root] if root.tag == "abi-corpus" else list(root.children("abi-corpus"))
     if not corpora:
-        raise ExtractError(f"{file.path}: holds no ABI corpus", "make it anew with abidw")
+        raise ExtractError(f"{file.path}: contains no ABI corpus", "create it again with abidw")
     group = root if root.tag == "abi-corpus-group" else None
     for corpus in corpora:
         yield _snapshot(file, corpus, group or corpus, options)
@@ -359,7 +359,7 @@ def _snapshot(file: InputFile, corpus: Element, whole: Element, options: Extract
     target = target_dumped(architecture, options.platform)
     if target is None:
         raise ExtractError(
-            f"{file.path}: is for {architecture or 'no architecture'}, which is not known here",
+            f"{file.path}: is for {architecture or 'no architecture'}, which is not supported",
             "ingest the library itself",
         )
     symbols = read_symbols(corpus)
@@ -437,7 +437,9 @@ def read_symbols(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]
 
 def _included(file: InputFile, name: str, most: int) -> str:
     if "/" in name or name.startswith("."):
-        raise ExtractError(f"{file.path}: includes {name}, which is not beside it", "copy what it includes beside it")
+        raise ExtractError(
+            f"{file.path}: includes {name}, which is not in its folder", "copy the included files to its folder"
+        )
     with InputFile(file.path.with_name(name)) as other:
         allow_more(other.size)
         return contents(other, most).decode("utf-8", "replace")
@@ -453,7 +455,7 @@ def _symbols_target(file: InputFile, options: ExtractOptions) -> Target:
         return Target("elf", ANY_MACHINE, 64, "little")
     found = target_called(asked)
     if found is None:
-        raise ExtractError(f"{file.path}: {asked} is no platform of ELF libraries that is known here")
+        raise ExtractError(f"{file.path}: {asked} is not a supported ELF platform")
     return found
 
 
@@ -465,7 +467,7 @@ def _readings(library: SymbolsOfLibrary, release: PackageRelease, *, last: bool)
         "symbol",
         "full" if last else "partial",
         "" if last else "minimal-versions",
-        "" if last else "a symbols file tells since when symbols are there, and not which went before",
+        "" if last else "a symbols file shows when symbols were added, but no removed ones",
         "" if last else "ingest the library of that release",
         "file",
         len(release.entries),
@@ -478,7 +480,7 @@ def _readings(library: SymbolsOfLibrary, release: PackageRelease, *, last: bool)
 
 def _no_layout(exports: int) -> Evidence:
     return Evidence(
-        "layout", "missing", "no-debug-info", "a symbols file tells no types", "ingest the library itself", "file",
+        "layout", "missing", "no-debug-info", "a symbols file contains no types", "ingest the library itself", "file",
         0, exports,
     )  # fmt: skip
 

@@ -209,7 +209,7 @@ KEPT: Final = frozenset(
 CORRUPT: Final = "corrupt-debug-info"
 """The reason that evidence gives for what could not be read."""
 
-NEXT_STEP: Final = "rebuild the library or its debug file, or read its symbol tables alone with --symbols-only"
+NEXT_STEP: Final = "rebuild the library or its debug file, or read only its symbol tables with --symbols-only"
 
 
 class MalformedDwarf(ValueError):

@@ -303,8 +303,8 @@ def _places(abbreviation: Abbreviation) -> ConstantPlaces:
 
 
 HINTS: Final = {
-    "split-debug-missing": "keep the .dwo files where the build left them, or make a .dwp beside the library",
-    "types-not-recorded": "build with -g, and not with -g1 or -gline-tables-only",
+    "split-debug-missing": "keep the .dwo files where the build left them, or create a .dwp next to the library",
+    "types-not-recorded": "build with -g instead of -g1 or -gline-tables-only",
     "corrupt-debug-info": "rebuild the library, or its debug file",
     REASON: HINT,
 }

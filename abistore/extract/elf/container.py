@@ -259,7 +259,7 @@ class ElfFile:
         table = self.read_at(offset, entry * count)
         rows = list(struct.iter_unpack(self.order + _SECTION[self.bits], table))
         if names >= len(rows):
-            raise ExtractError(f"{self.path}: section {names}, which should name all others, does not exist")
+            raise ExtractError(f"{self.path}: the section of section names, {names}, does not exist")
         _, kind, _, _, start, size, *_ = rows[names]
         strings = self.read_at(start, size) if kind != SHT_NOBITS else b""
         texts = texts_at(strings, [row[0] for row in rows], self.path)
@@ -406,7 +406,7 @@ def texts_at(strings: bytes, offsets: Sequence[int], path: Path) -> list[str]:
         text = text_at(strings, offset)
         budget -= len(text)
         if budget < 0:
-            raise ExtractError(f"{path}: the names in a string table overlap: together they would fill the memory")
+            raise ExtractError(f"{path}: the names in a string table overlap and would exceed the memory limit")
         texts.append(text)
     return texts
 
@@ -461,7 +461,7 @@ class DynamicSection:
             return None
         if not segment.file_size or any(s.name == ".dynamic" and s.type == SHT_NOBITS for s in elf.sections):
             raise ExtractError(
-                f"{elf.path}: holds debug information only",
+                f"{elf.path}: contains only debug information",
                 "pass the library itself, and this file's folder as --debug-dir",
             )
         _check_loaded([each for each in elf.segments if each.type == PT_LOAD], elf)
@@ -524,7 +524,7 @@ def _check_loaded(loaded: Sequence[ElfSegment], elf: ElfFile) -> None:
     for before, after in pairwise(sorted(loaded, key=lambda each: each.address)):
         end = before.address + before.memory_size
         if after.address // PAGE * PAGE < end and after.address - after.offset != before.address - before.offset:
-            raise ExtractError(f"{elf.path}: a loaded segment lies over a part of another one", "link the library anew")
+            raise ExtractError(f"{elf.path}: two loaded segments overlap", "relink the library")
 
 
 def features(dynamic: DynamicSection) -> tuple[str, ...]:

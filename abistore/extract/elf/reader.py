@@ -74,11 +74,11 @@ Source = Literal["", "debug-package", "file", "build-id", "debuglink", "debug-di
 ElfSearch: TypeAlias = "DebugSearch[ElfFile]"
 
 _HINT = (
-    "build it with -g; for a packaged library install its debug package (-dbgsym on Debian, -debuginfo on Fedora), "
-    "name the folder of its debug file with --debug-dir, or set DEBUGINFOD_URLS and pass --debuginfod"
+    "build it with -g; for a packaged library install its debug package (-dbgsym on Debian, -debuginfo on "
+    "Fedora), pass the folder of its debug file with --debug-dir, or set DEBUGINFOD_URLS and pass --debuginfod"
 )
 
-_ALTERNATE_HINT = "install the file that dwz moved common parts to, or name its folder with --debug-dir"
+_ALTERNATE_HINT = "install the file that contains the common parts (dwz), or pass its folder with --debug-dir"
 
 
 class _Candidate(msgspec.Struct, frozen=True):
@@ -115,14 +115,14 @@ def _lacking(elf: ElfFile) -> tuple[str, ...]:
 def _nothing(elf: ElfFile, lacking: tuple[str, ...]) -> ElfSearch:
     present = [s.name for s in elf.sections if s.name.startswith((".debug_", ".zdebug_"))]
     if present and len(lacking) < 2:
-        detail = f"{', '.join(lacking)} is missing beside {', '.join(sorted(present))}"
+        detail = f"{', '.join(lacking)} is missing; only {', '.join(sorted(present))} found"
         return DebugSearch(None, "file", "incomplete-debug-info", detail, _HINT)
     if elf.debuglink:
         return DebugSearch(
             None, "", "debug-file-missing", f"its separate debug file {elf.debuglink[0]} was not found", _HINT
         )
     if elf.build_id and not present:
-        detail = f"no debug information in the file, and no separate file has its build-id {elf.build_id}"
+        detail = f"no debug information in the file, and no separate debug file with its build-id {elf.build_id}"
         return DebugSearch(None, "", "no-debug-info", detail, _HINT)
     detail = (
         f"only {', '.join(sorted(present))} in the file"
@@ -190,14 +190,14 @@ def _examine(elf: ElfFile, candidate: _Candidate) -> ElfSearch:
         raise
     except InputError as error:
         return DebugSearch(
-            None, source, "unreadable-debug-file", f"{name}: {error.message}", "fetch the debug file again"
+            None, source, "unreadable-debug-file", f"{name}: {error.message}", "download the debug file again"
         )
     if mismatch:
-        hint = "pass the --debug-dir that was made by the same build"
+        hint = "pass the --debug-dir of the same build"
         return DebugSearch(None, source, "stale-debug-file", f"{name}: {mismatch}", hint)
     if lacking := _lacking(debug):
         detail = f"{name}: {' and '.join(lacking)} missing"
-        return DebugSearch(None, source, "incomplete-debug-info", detail, "fetch the debug file again")
+        return DebugSearch(None, source, "incomplete-debug-info", detail, "download the debug file again")
     return DebugSearch(debug, source)
 
 
@@ -207,7 +207,7 @@ def _mismatch(elf: ElfFile, debug: ElfFile, crc: int | None) -> str:
     if elf.build_id != debug.build_id and elf.build_id and debug.build_id:
         return f"build-id {debug.build_id} is not the library's {elf.build_id}"
     if crc is not None and debug.file.crc32() != crc:
-        return f"checksum is not {crc:08x}, which the library asks for"
+        return f"checksum is not {crc:08x}, which the library requires"
     if crc is None and debug.build_id != elf.build_id:
         return "has no build-id"
     return _moved(elf, debug)
@@ -220,7 +220,7 @@ def _moved(elf: ElfFile, debug: ElfFile) -> str:
     if moved:
         return f"its {moved} is not the library's, although the build-id is"
     named = _named_elsewhere(elf, debug)
-    return f"{named} lies elsewhere in it than in the library, although the build-id is the same" if named else ""
+    return f"{named} has another address in it than in the library, although the build-id is the same" if named else ""
 
 
 def _named_elsewhere(elf: ElfFile, debug: ElfFile) -> str | None:
@@ -264,7 +264,7 @@ def find_alternate(debug: ElfFile, options: ExtractOptions) -> ElfFile | None:
         from abistore.extract.debuginfod import fetch
 
         def wrong(path: Path) -> str:
-            return "" if _alternate_at(path, build_id, debug.max_bytes) else "it is another file"
+            return "" if _alternate_at(path, build_id, debug.max_bytes) else "it belongs to another build"
 
         fetched = fetch(build_id, options.max_bytes, wrong)
         return _alternate_at(fetched.path, build_id, debug.max_bytes) if fetched.path else None
@@ -380,9 +380,9 @@ def find_library(script: Path, text: str) -> Path:
         for candidate in _candidates_linker_script(script.parent.absolute(), name):
             if is_file(candidate):
                 return candidate
-    listed = ", ".join(names) or "no library at all"
+    listed = ", ".join(names) or "no library"
     raise ExtractError(
-        f"{script}: is a linker script for {listed}, and none is there", "pass the shared library itself"
+        f"{script}: a linker script for {listed}, none of which exists", "pass the shared library itself"
     )
 
 

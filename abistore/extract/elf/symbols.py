@@ -175,7 +175,7 @@ def _places(dynamic: DynamicSection, name: str, data: bytes, columns: int) -> It
     kinds = 0xFFFFFFFF if elf.bits == 64 else 0xFF
     acting = [place for place, info in zip(places, asked, strict=True) if info & kinds != NONE]
     if _count_within(acting, writable) != len(acting):
-        yield f"{name} changes what is not in memory, or cannot be written"
+        yield f"{name} changes memory that does not exist or is not writable"
 
 
 def _count_within(places: Collection[int], ranges: Sequence[range]) -> int:
@@ -212,7 +212,7 @@ def refusals(dynamic: DynamicSection) -> Iterator[str]:
 
 def _versions(dynamic: DynamicSection) -> Iterator[str]:
     if DT_VERSYM not in dynamic.values and (DT_VERDEF in dynamic.values or DT_VERNEED in dynamic.values):
-        yield "DT_VERSYM is missing beside a table of versions"
+        yield "DT_VERSYM is missing, although there is a table of versions"
     for tag, count, name, step in ((DT_VERDEF, DT_VERDEFNUM, "Verdef", 16), (DT_VERNEED, DT_VERNEEDNUM, "Verneed", 12)):
         address, number = dynamic.get(tag), dynamic.get(count)
         if address is not None and number:
@@ -358,14 +358,14 @@ def _count(dynamic: DynamicSection, address: int, entry_size: int) -> int:
         return int(layout.unpack(elf.at_address(hash_address, layout.size))[1])
     if (hash_address := dynamic.get(DT_GNU_HASH)) is not None:
         return _count_by_gnu_hash(elf, hash_address)
-    raise ExtractError(f"{elf.path}: neither a section table nor a hash table tells the number of symbols")
+    raise ExtractError(f"{elf.path}: neither a section table nor a hash table shows the number of symbols")
 
 
 def _count_by_gnu_hash(elf: ElfFile, address: int) -> int:
     """The highest chained symbol plus one: the last symbol of the last chain, whose lowest bit ends it."""
     table = elf.at_address(address)
     if len(table) < 16:
-        raise ExtractError(f"{elf.path}: the symbol hash table is cut off")
+        raise ExtractError(f"{elf.path}: the symbol hash table is truncated")
     buckets, first, bloom, _shift = struct.unpack_from(elf.order + "4I", table)
     start = 16 + bloom * (elf.bits // 8)
     chains = start + 4 * buckets
@@ -635,7 +635,7 @@ class Lookup(msgspec.Struct, frozen=True):
             state="partial",
             reason=NOT_FOUND_BY_LINKER,
             detail=f"{counted(len(names), 'symbol')} of the symbol table {does} {where}: {first}",
-            hint="link the library anew: what changed it left its tables in disagreement",
+            hint="relink the library: a tool changed it and left its tables inconsistent",
             described=evidence.expected - len(self.in_one_table),
             expected=evidence.expected + len(self.lost),
         )

@@ -73,7 +73,11 @@ def _nothing_declared(given: GivenHeaders, parsed: ParsedHeaders) -> HeaderError
     every = dict.fromkeys([*parsed.faults, *(fault for faults in parsed.set_aside.values() for fault in faults)])
     first = once_each(every)[:MOST_TOLD]
     said = "".join(f"; {fault.said}" for fault in first)
-    hint = hint_of(first) if first else "name the headers that programs include, or what they need with --define"
+    hint = (
+        hint_of(first)
+        if first
+        else "pass the headers that programs include, or the macros that they need with --define"
+    )
     return HeaderError(
         f"{_counted(given)} declare{'s' * (len(given.headers) == 1)} nothing{said}", hint, lacking(every)
     )

@@ -98,25 +98,26 @@ def hint_of(faults: Iterable[HeaderFault], *, hide: Sequence[str] = ()) -> str:
     if not hide:
         return cure
     options = " ".join(f"--private-header {each}" for each in hide)
-    return f"{cure}; where programs do not include {'it' if len(hide) == 1 else 'them'} by name: {options}"
+    return f"{cure}; if programs do not include {'it' if len(hide) == 1 else 'them'} directly: {options}"
 
 
 def _cure(faults: Sequence[HeaderFault]) -> str:
     names = sorted({fault.missing for fault in faults} - {""})
     if standard := sorted({fault.missing for fault in faults if fault.missing and is_of_cpp(fault)}):
         return (
-            f"{' and '.join(standard[:3])}: headers of C++ itself: name the folder of the library's system with "
-            "--sysroot, or install a C++ compiler for it"
+            f"{' and '.join(standard[:3])}: C++ standard headers: pass the library's system with --sysroot, or "
+            "install a C++ compiler for it"
         )
     if names:
-        return f"name the folder that holds {' and '.join(names[:3])} with --include-dir"
+        return f"pass the folder that contains {' and '.join(names[:3])} with --include-dir"
     if macros := sorted({each for fault in faults for each in fault.defines})[:3]:
         named = " and ".join(each.partition("=")[0].partition("(")[0] for each in macros)
         defines = " ".join(f"--define {each}" if "(" not in each else f"--define '{each}'" for each in macros)
-        return (
-            f"if the build defines {named}: {defines}; or give the header that does, or its folder with --include-dir"
-        )
-    return "name what is missing with --define, --std, --language or --clang-arg, or hide it with --private-header"
+        return f"if the build defines {named}: {defines}; or pass the defining header, or its folder with --include-dir"
+    return (
+        "add the missing setting with --define, --std, --language or --clang-arg, or exclude the header with "
+        "--private-header"
+    )
 
 
 _DIRECTIVE: Final = re.compile(

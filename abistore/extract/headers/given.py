@@ -125,7 +125,7 @@ def check_folders(options: HeaderOptions) -> None:
         try:
             status(folder / ".")
         except OSError as error:
-            raise HeaderError(f"{folder}: no folder that can be read: {error.strerror}", "check the path") from None
+            raise HeaderError(f"{folder}: not a readable folder: {error.strerror}", "check the path") from None
 
 
 def find_headers(options: HeaderOptions) -> GivenHeaders:
@@ -255,9 +255,9 @@ def _check_size(headers: Sequence[GivenHeader]) -> None:
     if size > MOST_BYTES:
         largest = max(headers, key=lambda header: header.size)
         raise LimitExceeded(
-            f"the headers have {size >> 20:,} MB, and {MOST_BYTES >> 20} MB are read at most; "
-            f"{largest.name} has {largest.size >> 20:,} MB",
-            "name the folder that the library installs, or leave out what is generated with --private-header",
+            f"the headers have {size >> 20:,} MB, more than the limit of {MOST_BYTES >> 20} MB; {largest.name} "
+            f"has {largest.size >> 20:,} MB",
+            "pass the folder that the library installs, or exclude generated headers with --private-header",
         )
 
 
@@ -268,10 +268,12 @@ def _check_any(options: HeaderOptions, found: dict[Path, GivenHeader], hidden: i
     if hidden:
         patterns = ", ".join(options.private)
         raise HeaderError(
-            f"{given}: --private-header {patterns} hides {counted(hidden, 'header')}, which is all there are",
-            "give patterns that leave the public ones",
+            f"{given}: --private-header {patterns} excludes all {counted(hidden, 'header')}",
+            "pass patterns that match only private headers",
         )
-    raise HeaderError(f"{given}: holds no header", f"headers end in {', '.join(SUFFIXES[:5])}, or begin with #include")
+    raise HeaderError(
+        f"{given}: contains no header", f"headers have the suffix {', '.join(SUFFIXES[:5])}, or begin with #include"
+    )
 
 
 MOST_LISTED = 1_000

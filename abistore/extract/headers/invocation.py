@@ -25,7 +25,7 @@ MOST_DATABASE_BYTES = 64 << 20
 
 _FOLDER_OPTIONS = ("-isystem", "-iquote", "-idirafter", "-I")
 
-_HINT = "write it again, e.g. with cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON"
+_HINT = "create it again, e.g. with cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON"
 
 
 class CompileCommand(msgspec.Struct):
@@ -84,14 +84,14 @@ def _read(path: Path) -> list[CompileCommand]:
         raise HeaderError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}", _HINT) from None
     if len(data) > MOST_DATABASE_BYTES:
         raise HeaderError(
-            f"{path}: more than {MOST_DATABASE_BYTES >> 20} MB", "name the compile commands of the library alone"
+            f"{path}: more than {MOST_DATABASE_BYTES >> 20} MB", "pass only the compile commands of the library"
         )
     try:
         found = msgspec.json.decode(data, type=list[CompileCommand])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise HeaderError(f"{path}: no compile commands: {error}", _HINT) from None
+        raise HeaderError(f"{path}: not a compile_commands.json: {error}", _HINT) from None
     if not found:
-        raise HeaderError(f"{path}: no compile commands: the list is empty", _HINT)
+        raise HeaderError(f"{path}: the list of compile commands is empty", _HINT)
     return found
 
 

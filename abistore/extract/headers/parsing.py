@@ -397,9 +397,9 @@ class HeaderParser:
         unit = clang.parsed(UMBRELLA[reading.language], text, arguments, replaced, bodies=bodies)
         if unit is None:
             raise HeaderError(
-                "the headers cannot be parsed: libclang gave up",
-                "check --clang-arg, --std and --clang-target; else it is a defect of libclang: set headers aside "
-                "with --private-header",
+                "the headers cannot be parsed: libclang failed",
+                "check --clang-arg, --std and --clang-target; if they are right, exclude headers with "
+                "--private-header (a bug in libclang)",
             )
         if self.invocation.toolchain.built_ins.declaring and _errs_in(unit, self.invocation.toolchain.replaced):
             self.invocation = self.invocation.with_types_alone()
@@ -429,7 +429,7 @@ class HeaderParser:
             by_whom = f"is included by {header} and " if header not in ("", shown) else ""
             said = f"{shown}:{error.line}: {error.message}" if quoted else f"{shown} {by_whom}cannot be parsed"
             if error.file in UMBRELLA.values():  # a header leaves something open, and the text that includes all ends
-                said = f"where the headers end: {error.message}"
+                said = f"at the end of the headers: {error.message}"
             own = self.public(error.file) is not None
             used = dict(used_as_attributes(error.text)) if own and quoted else {}
             if used and known is None:
@@ -461,8 +461,8 @@ class HeaderParser:
         for error in clang.errors(unit):
             if not error.file and error.message.startswith(_REFUSALS):
                 raise HeaderError(
-                    f"clang {clang.major_version()} refuses what it was passed: {error.message}",
-                    "leave that out of --clang-arg, or spell it as clang does; each argument needs its own --clang-arg",
+                    f"clang {clang.major_version()} rejects an argument: {error.message}",
+                    "remove it from --clang-arg, or correct its spelling; each argument needs its own --clang-arg",
                 )
 
     def _check_confined(self, unit: clang.TranslationUnit, files: Iterable[clang.IncludedFile]) -> None:
@@ -475,7 +475,7 @@ class HeaderParser:
         for error in clang.errors(unit):
             if MISSING in error.message and _LEADS_OUT.search(error.message):
                 name = error.message.split("'")[1].rpartition("/")[2]
-                raise PathDenied(f"{name}: is not below a folder that may be read")
+                raise PathDenied(f"{name}: not below a folder that may be read")
         system = self.system_folders
         for each in files:
             if each.file in self.invocation.edited:  # read from memory
@@ -484,7 +484,7 @@ class HeaderParser:
                 continue
             found = status(Path(each.file))
             if (found.st_dev, found.st_ino) != (each.device, each.inode):
-                raise PathDenied(f"{Path(each.file).name}: was exchanged while it was read")
+                raise PathDenied(f"{Path(each.file).name}: replaced while it was read")
 
 
 def _with_last(headers: Iterable[GivenHeader], last: Container[str]) -> list[GivenHeader]:
@@ -660,7 +660,7 @@ def with_declarations(parser: HeaderParser, parsed: ParsedHeaders, edits: Header
     arguments = parser.invocation.arguments(parsed.reading)
     snippet = clang.parsed(SNIPPET[language], edits.declarations, arguments, texts)
     if snippet is None:
-        raise HeaderError("the declaration cannot be parsed", "write it as a header would")
+        raise HeaderError("the declaration cannot be parsed", "write it as in a header")
 
     def read(file: str) -> str:
         return texts.get(file) or _text(Path(file))

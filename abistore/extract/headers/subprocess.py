@@ -19,11 +19,11 @@ from abistore.model.snapshot import Target
 from abistore.process import DEFECT, STUCK, Answered, Child, Copy, Ended, Failed, Say, Silent, answer_requests, hold
 
 FEWER_HEADERS = (
-    "name the library's own headers with --header, and hide those of other projects with --private-header; "
-    "a header that does not parse is read again by itself: --include-dir and --define mend it"
+    "pass only the library's own headers with --header, and exclude those of other projects with "
+    "--private-header; headers that do not parse take longer: fix them with --include-dir and --define"
 )
 
-CRASHED = "read fewer headers at once, or hide the one that crashes it with --private-header"
+CRASHED = "read fewer headers at once, or exclude the one that crashes it with --private-header"
 
 
 class HeaderLimits(msgspec.Struct, frozen=True):
@@ -64,7 +64,7 @@ def read_apart(
     try:
         return msgspec.json.decode(answer.data, type=HeaderReading)
     except msgspec.MsgspecError as error:
-        raise HeaderError("the process that read the headers gave no answer that can be read", CRASHED) from error
+        raise HeaderError("the process that read the headers returned an unreadable answer", CRASHED) from error
 
 
 def _asked(request: HeaderRequest) -> Answered | Failed:
@@ -79,7 +79,7 @@ def _asked(request: HeaderRequest) -> Answered | Failed:
             return child.answer(silence)
         return child.ask(encode(request), silence=silence)
     except Silent:
-        raise LimitExceeded("reading the headers gave no sign of life") from None
+        raise LimitExceeded("reading the headers stopped responding") from None
     except Ended as ended:
         raise _why(ended, request) from None
     finally:
@@ -91,7 +91,7 @@ def _why(ended: Ended, request: HeaderRequest) -> AbistoreError:
     if ended.code == STUCK:
         return LimitExceeded(
             f"reading the headers waited more than {request.silence:g} seconds for a file",
-            "a header includes a FIFO, a device, or a file of a network that does not answer",
+            "a header includes a FIFO, a device, or a file on an unresponsive network",
         )
     if ended.code == -signal.SIGXCPU:
         return LimitExceeded(
@@ -104,7 +104,7 @@ def _why(ended: Ended, request: HeaderRequest) -> AbistoreError:
     if ended.code == DEFECT:
         raise RuntimeError(ended.said.decode(errors="replace").strip())
     return HeaderError(
-        f"libclang crashed while it read the headers ({ended.how})",
+        f"libclang crashed while reading the headers ({ended.how})",
         CRASHED,
     )
 

@@ -26,7 +26,7 @@ MOST_TEXT: Final = 1 << 20
 CLOCK: Final = 20_000_000
 """Nanoseconds by which the times of files may stand behind the clock: kernels stamp them by ticks."""
 
-HINT: Final = "read them again once their build or installation has ended"
+HINT: Final = "read them again after their build or installation has finished"
 
 
 class ReadTexts:
@@ -74,9 +74,9 @@ class ReadTexts:
             (path for path, text in self._texts.items() if not _agree(text, _now(path, len(text)))), None
         )
         if changed is not None:
-            raise HeaderError(f"{_name_below(changed, folders)}: was changed while the headers were read", HINT)
+            raise HeaderError(f"{_name_below(changed, folders)}: changed while the headers were read", HINT)
         if came := self._came(folders):
-            raise HeaderError(f"{_name_below(came, folders)}: came while the headers were read", HINT)
+            raise HeaderError(f"{_name_below(came, folders)}: added while the headers were read", HINT)
         if self.standard is not None and not self.standard.is_current():
             raise HeaderError("the headers of the C++ library were changed while the headers were read", HINT)
 
@@ -97,7 +97,7 @@ def check_listed(before: GivenHeaders, after: GivenHeaders) -> None:
     was, now = ({each.name: each.path for each in given.headers} for given in (before, after))
     for name in sorted(was.keys() | now.keys()):
         if was.get(name) != now.get(name):
-            what = "came" if name not in was else "went" if name not in now else "got another path"
+            what = "added" if name not in was else "removed" if name not in now else "moved to another path"
             raise HeaderError(f"{name}: {what} while the headers were read", HINT)
 
 

@@ -196,13 +196,13 @@ def _text(path: Path) -> str:
 def missing(triple: str) -> tuple[str, str]:
     """The name of the system whose standard headers are missing, and how to get them."""
     if "-apple-" in triple:
-        how = "name its SDK with --sysroot, or install the Python package ziglang, which brings its headers"
+        how = "pass its SDK with --sysroot, or install the Python package ziglang, which contains its headers"
         return "macOS" if "macosx" in triple else "Apple's systems", how
     if "-msvc" in triple:
-        how = "name the folders of its headers and of the Windows SDK, each with --include-dir"
+        how = "pass the folders of its headers and of the Windows SDK, each with --include-dir"
         return "Visual C++", f"{how}; headers of C need MinGW's compiler or the Python package ziglang alone"
-    how = "install MinGW's compiler (g++-mingw-w64), or name its folder with --sysroot"
-    return "Windows", f"{how}; headers of C need the Python package ziglang alone"
+    how = "install MinGW's compiler (g++-mingw-w64), or pass its folder with --sysroot"
+    return "Windows", f"{how}; for C headers the Python package ziglang is enough"
 
 
 class StandardHeadersMissing(HeaderError):
@@ -289,7 +289,7 @@ def toolchain(options: HeaderOptions, target: Target, major: int) -> HeaderToolc
     """The toolchain for headers of a binary; ``major`` is libclang's version. Raises :class:`HeaderError`."""
     triple = options.target or triple_of(target)
     if not _TRIPLE.fullmatch(triple):
-        raise HeaderError(f"{triple!r} is no target of a compiler", "name one as x86_64-linux-gnu with --clang-target")
+        raise HeaderError(f"{triple!r} is not a compiler target", "name one as x86_64-linux-gnu with --clang-target")
     built_ins = _built_ins(options, triple, major)
     arguments = [f"--target={triple}", *built_ins.arguments]
     sysroot = options.sysroot or sdk(triple, _said)

@@ -540,7 +540,7 @@ def find_debug(macho: MachOFile, options: ExtractOptions, objects: int) -> Macho
 def _nothing(macho: MachOFile, objects: int) -> MachoSearch:
     hint = _HINT.format(name=macho.path.name)
     if objects:
-        detail = f"its debug information stands in {objects:,} object files, which are not read; no .dSYM is here"
+        detail = f"its debug information is in {objects:,} object files, which are not read; there is no .dSYM"
         return DebugSearch(None, "", "debug-file-missing", detail, hint)
     known = f", and no .dSYM has its UUID {macho.uuid}" if macho.uuid else ", and it has no UUID"
     return DebugSearch(None, "", "no-debug-info", f"no debug information in the file{known}", f"build with -g; {hint}")

@@ -70,7 +70,7 @@ def objc(sort: str, targets: tuple[str, ...], names: Iterable[str], *, underscor
 def table(value: Any, what: str) -> Mapping[str, Any]:
     """A mapping. Raises :class:`WrongStub` for anything else."""
     if not isinstance(value, Mapping):
-        raise WrongStub(f"{what} is no table")
+        raise WrongStub(f"{what} is not a table")
     return value
 
 
@@ -85,7 +85,7 @@ def items(value: Any, what: str) -> Sequence[Any]:
     if value is None or value == "":
         return ()
     if not isinstance(value, list):
-        raise WrongStub(f"{what} is no list")
+        raise WrongStub(f"{what} is not a list")
     return value
 
 
@@ -131,7 +131,7 @@ def read_json(data: bytes) -> Iterator[StubDocument]:
     try:
         held = table(msgspec.json.decode(data), "the file")
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise WrongStub(f"it is no JSON: {error}") from error
+        raise WrongStub(f"not JSON: {error}") from error
     main = table(held.get("main_library"), "main_library")
     yield _document(main)
     for each in tables(held.get("libraries"), "libraries"):
@@ -188,7 +188,7 @@ def read_yaml(text: str) -> Iterator[StubDocument]:
     """The libraries of a stub. Raises :class:`WrongStub`."""
     for tag, value in _documents(text):
         if not isinstance(value, Mapping):
-            raise WrongStub("a document is no table")
+            raise WrongStub("a document is not a table")
         yield _fourth(value) if "targets" in value else _former(value, tag)
 
 
@@ -315,9 +315,7 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
             for target in dict.fromkeys(each.targets):
                 yield _snapshot(file, options, target, [each, *_parts_of(each, target, inlined)])
     except WrongStub as error:
-        raise ExtractError(
-            f"{file.path}: is no text stub that can be read: {error}", "make it again with tapi"
-        ) from error
+        raise ExtractError(f"{file.path}: not a readable text stub: {error}", "make it again with tapi") from error
 
 
 def _parts_of(document: StubDocument, target: str, inlined: dict[str, StubDocument]) -> Iterator[StubDocument]:

@@ -129,7 +129,7 @@ def read_trie(data: bytes) -> Iterator[TrieExport]:
             edge, place = text(data, place)
             child, place = unsigned(data, place)
             if child >= len(data) or child in seen:
-                raise Malformed("the exports trie is no tree")
+                raise Malformed("the exports trie is not a tree")
             seen.add(child)
             pending.append((child, prefix + edge))
 

@@ -68,7 +68,7 @@ def tar_members(stream: Counted, bounds: UnpackBounds) -> Iterator[PackageMember
         bounds.take_member()
         size = _decimal(extended["size"], package) if "size" in extended else size
         if kind == SPARSE or "GNU.sparse.major" in extended:
-            raise ExtractError(f"{package}: has a sparse file, which abistore does not unpack", "pack it without -S")
+            raise ExtractError(f"{package}: has a sparse file, which abistore does not unpack", "create it without -S")
         yield from _member(header, extended, MemberContent(stream, size, package), size)
         extended = {}
     stream.drain()
@@ -175,7 +175,7 @@ def archive_members(file: InputFile, bounds: UnpackBounds) -> Iterator[PackageMe
     """Files and links. Raises :class:`UnknownFormat` where something else is compressed."""
     head = unpacked(part(file, 0, file.size), bounds)
     if not is_tar(exactly(head, BLOCK, bounds.name)):
-        raise UnknownFormat(f"{file.path}: is compressed, and no tar archive", "unpack it, and name the library")
+        raise UnknownFormat(f"{file.path}: compressed, but not a tar archive", "unpack it, and pass the library")
     yield from tar_members(unpacked(part(file, 0, file.size), bounds), bounds)
 
 
@@ -262,7 +262,7 @@ def _members(file: InputFile, bounds: UnpackBounds, wanted: str) -> Iterator[Pac
         if name.startswith(wanted):
             yield from tar_members(unpacked(part(file, offset, size), bounds), bounds)
             return
-    raise ExtractError(f"{file.path.name}: has no {wanted}", "it is no complete Debian package: download it again")
+    raise ExtractError(f"{file.path.name}: has no {wanted}", "the Debian package is incomplete: download it again")
 
 
 def _archive(file: InputFile) -> Iterator[tuple[str, int, int]]:

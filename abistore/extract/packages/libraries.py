@@ -66,7 +66,7 @@ def entries(file: InputFile, bounds: UnpackBounds) -> Iterator[Entry]:
             yield _entry(file.path, member)
     else:
         hint = "name a .deb, .rpm, .whl, .conda, .zip or tar archive, or a folder"
-        raise InputError(f"{file.path}: is no package", hint)
+        raise InputError(f"{file.path}: not a package", hint)
 
 
 def _entry(package: Path, member: PackageMember) -> Entry:
@@ -205,7 +205,7 @@ def libraries_in(entries: Iterable[Entry], only: Sequence[str], package: str) ->
             continue
         found.libraries.append(FoundLibrary(entry.path, file))
         if len(found.libraries) > MOST_LIBRARIES:
-            raise LimitExceeded(f"{package}: holds more than {MOST_LIBRARIES} libraries", "pick some with --only")
+            raise LimitExceeded(f"{package}: contains more than {MOST_LIBRARIES} libraries", "select some with --only")
     _refuse_twice(found, places, package)
     ordered = sorted(found.libraries, key=lambda each: (each.path.count("/"), each.path))
     found.libraries = list(_once(ordered, found.copies))
@@ -227,8 +227,8 @@ def _refuse_twice(found: PackagedLibraries, places: Mapping[str, int], package: 
     for path in sorted({*digests, *(each for each in found.links if places[each] > 1)}):
         if path in found.links or len(digests[path]) > 1:
             raise ExtractError(
-                f"{package}: has several members called {path[:200]!r}",
-                "no well-made package has: which of them is installed is not known; build or download it again",
+                f"{package}: has several members named {path[:200]!r}",
+                "build or download it again: a valid package has each name once",
             )
 
 

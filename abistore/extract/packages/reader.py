@@ -102,7 +102,7 @@ def _pieces(path: Path) -> Iterator[bytes]:
         whole = part(file, 0, file.size)
         if file.head.startswith(_LZ4):
             raise InputError(
-                f"{path}: is compressed by lz4", "unpack it first, or give the index compressed by gzip or xz"
+                f"{path}: compressed with lz4", "unpack it first, or pass the index compressed with gzip or xz"
             )
         bounds = UnpackBounds(str(path), file.size, MOST_BYTES)
         packed = file.head.startswith((GZIP, BZIP2, XZ, ZSTD))
@@ -140,8 +140,8 @@ def with_needed(paths: Sequence[Path], beside: PackageIdentity, identify: Identi
     chosen = list(dict.fromkeys(found))
     if len(chosen) > MOST_PACKAGES:
         raise LimitExceeded(
-            f"{len(chosen):,} packages may have headers that are needed, and {MOST_PACKAGES} are unpacked at most",
-            "name the packages one by one with --devel-package",
+            f"{len(chosen):,} packages may have needed headers, more than the limit of {MOST_PACKAGES}",
+            "pass the packages one by one with --devel-package",
         )
     return chosen
 
@@ -285,7 +285,7 @@ def read_optional(text: str) -> Mapping[str, SomeExports]:
 
 
 def _nothing(name: str) -> str:
-    raise ExtractError(f"symbols: includes {name}, which no package holds")
+    raise ExtractError(f"symbols: includes {name}, which no package contains")
 
 
 def with_optional(snapshot: Snapshot, symbols: Mapping[str, SomeExports]) -> Snapshot:
@@ -458,8 +458,8 @@ def _hint(owners: Mapping[str, tuple[str, ...]]) -> str:
     if not had:
         return ""
     told = ", ".join(f"{packages} ({_first(names)})" for packages, names in had.items())
-    rest = f"; no package is known that has {_first(unknown)}" if unknown else ""
-    return f"give what is missing with --devel-package: {told}{rest}"
+    rest = f"; no known package contains {_first(unknown)}" if unknown else ""
+    return f"pass the missing headers with --devel-package: {told}{rest}"
 
 
 def _first(names: Sequence[str]) -> str:
@@ -477,7 +477,7 @@ def _only_own(reading: FacetReading, snapshot: Snapshot) -> FacetReading:
         return reading
     unread = f", and {reading.evidence.detail}" if reading.evidence.detail else ""
     detail = f"the headers of its development package declare none of {counted(len(exports), 'export')}{unread}"
-    hint = reading.evidence.hint or "give the package that has the library's headers with --devel-package"
+    hint = reading.evidence.hint or "pass the package with the library's headers as --devel-package"
     evidence = Evidence("source", "missing", NO_EXPORT_DECLARED, detail, hint)
     return FacetReading(replace(evidence, lacks=reading.evidence.lacks))
 
@@ -600,17 +600,17 @@ def _check_count(file: InputFile, found: PackagedLibraries, options: ExtractOpti
         hint = "name the package that holds the library"
         inner = [each for each in found.left_out if each.endswith(PACKAGE)]
         if options.only:
-            left_out, hint = f" that fits {', '.join(options.only)}", "see its libraries without --only"
+            left_out, hint = f" that matches {', '.join(options.only)}", "omit --only to see its libraries"
         elif inner and len(inner) == len(found.left_out):
-            hint = "a package in a package is not unpacked: take it out, and name it"
+            hint = "nested packages are not unpacked: extract it, and pass it"
         elif found.left_out:
-            hint = "take one of them all the same with --only PATTERN"
-        told = f"{file.path}: holds no shared library{left_out}"
+            hint = "select one of them anyway with --only PATTERN"
+        told = f"{file.path}: contains no shared library{left_out}"
         raise InputError(told, hint) if options.only else NoLibrary(told, hint)
     if options.library and len(found.libraries) > 1:
         raise UsageError(
-            f"{file.path}: holds {len(found.libraries)} libraries, and --library gives them one name",
-            "pick one with --only, or leave --library out",
+            f"{file.path}: contains {len(found.libraries)} libraries, but --library gives them one name",
+            "select one with --only, or omit --library",
         )
 
 
@@ -635,9 +635,7 @@ def _snapshots(library: FoundLibrary, options: ExtractOptions) -> Iterator[Snaps
     try:
         reader = reader_for(library.file.head, library.file.path)
     except UnknownFormat:
-        raise UnknownFormat(
-            f"{library.file.path}: a library of a format that abistore does not read", "leave it out with --only"
-        ) from None
+        raise UnknownFormat(f"{library.file.path}: unsupported library format", "exclude it with --only") from None
     yield from reader.read(library.file, options)
 
 

@@ -48,7 +48,7 @@ class UnpackBounds:
         if self._bytes > self._most:
             raise LimitExceeded(
                 f"{self.name}: its {self._packed:,} bytes unpack to more than {self._most:,}",
-                "a package that grows like this is damaged or hostile; unpack it yourself and name the folder",
+                "the package is damaged or hostile; unpack it and pass the folder",
             )
 
     def take_member(self) -> None:
@@ -175,8 +175,8 @@ def inner_path(name: str, package: str) -> str:
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if name.startswith("/") or ".." in parts or "\0" in name:
         raise ExtractError(
-            f"{package}: has a member outside of itself: {name[:200]!r}",
-            "no well-made package has one: do not unpack it; build or download it again",
+            f"{package}: has a member with a path outside the package: {name[:200]!r}",
+            "do not unpack it: a valid package has no such member; build or download it again",
         )
     return "/".join(parts)
 

@@ -326,10 +326,10 @@ CODEVIEW = 2
 _RSDS = struct.Struct("<4s16sI")
 DwarfSearch: TypeAlias = "DebugSearch[PeFile]"
 
-_HINT = "build it with -g and do not strip it, or name the folder of its .debug file with --debug-dir"
+_HINT = "build it with -g and do not strip it, or pass the folder of its .debug file with --debug-dir"
 _NOTHING_HINT = (
-    "compile it with /Zi, link it with /DEBUG and keep its PDB file (MinGW: -g, and do not strip it), or name the"
-    " folder of its PDB or .debug file with --debug-dir"
+    "compile it with /Zi, link it with /DEBUG and keep its PDB file (MinGW: -g, and do not strip it), or pass "
+    "the folder of its PDB or .debug file with --debug-dir"
 )
 
 
@@ -391,14 +391,14 @@ def _examine(pe: PeFile, found_at: Path | InputFile, source: str, checksum: int)
     try:
         found = pe.another(found_at)
         if found.file.crc32() != checksum:
-            hint = "pass the --debug-dir that was made by the same build"
-            detail = f"{path.name}: its checksum is not the one that the DLL asks for"
+            hint = "pass the --debug-dir of the same build"
+            detail = f"{path.name}: its checksum is not the one that the DLL requires"
             return DebugSearch(None, source, "stale-debug-file", detail, hint)
         if not (found.has(".debug_info") and found.has(".debug_abbrev")):
-            return DebugSearch(None, source, "incomplete-debug-info", f"{path.name}: no DWARF in it", _HINT)
+            return DebugSearch(None, source, "incomplete-debug-info", f"{path.name}: contains no DWARF", _HINT)
         return DebugSearch(found, source)
     except LimitExceeded:
         raise
     except InputError as error:
         detail = f"{path.name}: {error.message}"
-        return DebugSearch(None, source, "unreadable-debug-file", detail, "fetch the debug file again")
+        return DebugSearch(None, source, "unreadable-debug-file", detail, "download the debug file again")

@@ -98,7 +98,7 @@ class PdbContainer:
     def __init__(self, file: InputFile) -> None:
         self.file = file
         if not file.head.startswith(MAGIC) or file.size < _SUPERBLOCK.size:
-            raise UnknownFormat(f"{file.path}: not a PDB file of version 7", "make it by a linker of this century")
+            raise UnknownFormat(f"{file.path}: not a PDB file of version 7", "create it with a current linker")
         _, self._block, _, _, length, _, place = _SUPERBLOCK.unpack(file.read_at(0, _SUPERBLOCK.size))
         if self._block not in BLOCK_SIZES or length > file.size:
             raise MalformedPdb(f"{file.path}: the PDB file is corrupt: its first block contradicts itself")
@@ -108,7 +108,7 @@ class PdbContainer:
         directory = self._gathered(blocks, length)
         (number,) = struct.unpack_from("<I", directory)
         if number > MOST_STREAMS:
-            raise MalformedPdb(f"{file.path}: the PDB file is corrupt: it tells of {number:,} streams")
+            raise MalformedPdb(f"{file.path}: the PDB file is corrupt: it claims {number:,} streams")
         self._sizes: tuple[int, ...] = struct.unpack_from(f"<{number}I", directory, 4)
         self._directory = directory
         self._starts: list[int] = []

@@ -183,7 +183,7 @@ class PdbTypes:
         elif kind == leaf.MEMBER_FUNCTION:
             result, _, _, _, _, _, listed = struct.unpack_from("<IIIBBHI", data)
         else:
-            raise IndexError(f"type {index:#x} is no function")
+            raise IndexError(f"type {index:#x} is not a function")
         kind, data = self.records.record(listed)
         (count,) = struct.unpack_from("<I", data)
         numbers = struct.unpack_from(f"<{min(count, len(data) // 4 - 1)}I", data, 4) if count else ()

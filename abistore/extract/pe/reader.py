@@ -270,7 +270,7 @@ def _arm_jump(address: int, page: int, load: int, jump: int) -> int:
 INFORMATION, MODULES = 1, 3
 PdbSearch: TypeAlias = "DebugSearch[PdbContainer]"
 
-_HINT = "lay the PDB file beside the DLL, or name it with --pdb, or its folder with --debug-dir"
+_HINT = "put the PDB file next to the DLL, or pass it with --pdb or its folder with --debug-dir"
 
 
 def find_pdb(path: Path, link: PdbLink, options: ExtractOptions) -> PdbSearch:
@@ -312,8 +312,8 @@ def _examine(found_at: Path | InputFile, source: str, link: PdbLink) -> PdbSearc
     except InputError as error:
         return DebugSearch(None, source, "unreadable-debug-file", f"{path.name}: {error.message}", "build it again")
     if guid != link.guid or link.age not in (age, linked):
-        detail = f"{path.name}: it is of another build than the DLL"
-        return DebugSearch(None, source, "stale-debug-file", detail, "pass the PDB file that the same link wrote")
+        detail = f"{path.name}: belongs to another build than the DLL"
+        return DebugSearch(None, source, "stale-debug-file", detail, "pass the PDB file from the same link")
     return DebugSearch(container, source)
 
 
@@ -467,7 +467,7 @@ def _layout(pe: PeFile, tables: DllTables, options: ExtractOptions, target: Targ
         return read_layout(pe, search.file, exports, options, target=target, soname=tables.dll, source=source)
     if link is not None and link.path:
         if options.programs:
-            return FacetReading(Evidence("layout", "missing", "types-not-read", "of a program, PDB files are not read"))
+            return FacetReading(Evidence("layout", "missing", "types-not-read", "PDB files of programs are not read"))
         return _pdb(pe, link, tables, options, target)
     return search.nothing(len(tables.exports.kinds))
 

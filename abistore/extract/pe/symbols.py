@@ -129,7 +129,7 @@ def read_exports(pe: PeFile) -> ExportDirectory:
     header = pe.at_address(start, _DIRECTORY.size)
     name, base, functions, named, addresses, names, ordinals = _DIRECTORY.unpack(header)
     if functions > MOST_ORDINALS:
-        raise ExtractError(f"{pe.path}: its export directory is corrupt: it tells of {functions:,} exports")
+        raise ExtractError(f"{pe.path}: its export directory is corrupt: it claims {functions:,} exports")
     places = struct.unpack(f"<{functions}I", pe.at_address(addresses, 4 * functions)) if functions else ()
     numbers = struct.unpack(f"<{named}H", pe.at_address(ordinals, 2 * named)) if named else ()
     texts = _texts(pe, struct.unpack(f"<{named}I", pe.at_address(names, 4 * named)) if named else ())
@@ -175,7 +175,7 @@ def _texts(pe: PeFile, places: Sequence[int]) -> list[str]:
         text = pe.text_at(place)
         budget -= len(text)
         if budget < 0:
-            raise ExtractError(f"{pe.path}: the names of its exports overlap: together they would fill the memory")
+            raise ExtractError(f"{pe.path}: the names of its exports overlap and would exceed the memory limit")
         texts.append(text)
     return texts
 
@@ -251,7 +251,9 @@ class _Budget:
         self._left -= letters
         self._symbols -= 1
         if self._left < 0 or self._symbols < 0:
-            raise ExtractError(f"{self._pe.path}: its import directory is corrupt: the names would fill the memory")
+            raise ExtractError(
+                f"{self._pe.path}: its import directory is corrupt: the names would exceed the memory limit"
+            )
 
 
 def _rows(pe: PeFile) -> Iterator[tuple[int, int, int]]:

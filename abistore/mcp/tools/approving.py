@@ -30,7 +30,7 @@ def withdrawal_question(call: Call, digits: list[str], reason: str, scope: str, 
         found = _approved(store, digits, scope, library)
     named = found[0].library
     text = (
-        f"Take back {counted(len(found), 'approval')} of {named}, so that gates fail for the findings again? "
+        f"Withdraw {counted(len(found), 'approval')} of {named}, so that gates fail for the findings again? "
         f"{'; '.join(map(_withdrawn_text, found))}. Reason given: {in_line(reason, LONG)!r}"
     )
     ids = " ".join(dict.fromkeys(one.identity for one in found))
@@ -61,7 +61,7 @@ def _approved(store: OpenStore, digits: list[str], scope: str, library: str | No
     found = [one for each in dict.fromkeys(digits) for one in _one(standing, each)]
     names = sorted({one.library for one in found})
     if len(names) > 1:
-        raise Refusal("INVALID_ARGUMENT", f"approvals of {', '.join(names)}", "take back those of one at a time")
+        raise Refusal("INVALID_ARGUMENT", f"approvals of {', '.join(names)}", "withdraw those of one library at a time")
     return found
 
 
@@ -134,7 +134,7 @@ def _question(
     held = _held(call, library, found)
     text = (
         f"Accept {counted(len(found), 'break')} of {library}, so that gates let them through {where}{ends}? {told}. "
-        f"{f'It takes the place of what holds for the same scope, of: {held}. ' if held else ''}"
+        f"{f'It replaces the approval of: {held}. ' if held else ''}"
         f"Reason given: {in_line(reason, LONG)!r}"
     )
     ids = " ".join(one.id for one in found)
@@ -208,7 +208,7 @@ def abi_approve(
     scope: Annotated[str, described("release:VERSION or branch:CHANNEL; else everywhere")] = "",
     target: Annotated[str, described("Platform, or all; else the comparison's")] = "",
     profile: Annotated[str, described("Build profile, or all, of several")] = "",
-    state: Annotated[ApprovalWish, described("withdrawn takes it back")] = "approved",
+    state: Annotated[ApprovalWish, described("withdrawn removes it")] = "approved",
     comparison_id: Annotated[str | None, described("Which has them; else: all stored verdicts")] = None,
 ) -> ApproveAnswer:
     """Accept breaks, so that gates let them through and say who decided. The user is asked. The verdict stays.

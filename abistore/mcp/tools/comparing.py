@@ -172,7 +172,7 @@ def abi_compare(
         described("Display only, e.g. breaking,functions,removed"),
     ] = None,
     report_mode: Annotated[Literal["full", "leaf"], described("leaf: grouped by declaration")] = "full",
-    show_impact: Annotated[bool, described("Tell affected exports")] = False,
+    show_impact: Annotated[bool, described("List affected exports")] = False,
     stat: Annotated[bool, described("Verdict and counts only")] = False,
     include_report: Annotated[bool, described("Send the whole report too")] = False,
     detail_level: DetailLevel = "summary",
@@ -694,7 +694,7 @@ def _since(call: Call, report: Report, merge_base: str, asked: tuple[str | None,
         profile = line_of(store, report.new.library, line).profile
         told = since_merge_base(report, merge_base, profile=profile, by=by, database=store)
     if told.untold:
-        return (brief(f"not told apart: {told.untold}"),)
+        return (brief(f"not separated: {told.untold}"),)
     return (f"since {told.merge_base}: {len(told.introduced)} that fail are new, {len(told.inherited)} existing",)
 
 

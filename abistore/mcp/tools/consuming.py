@@ -92,7 +92,9 @@ class ConsumersAnswer(Answer, frozen=True, kw_only=True):
 def abi_consumers(
     call: Call,
     *,
-    new_input: Annotated[str | None, described("Whom it breaks: libfoo@1.2.0, or absolute path of a build")] = None,
+    new_input: Annotated[
+        str | None, described("Consumers that it breaks: libfoo@1.2.0, or absolute path of a build")
+    ] = None,
     old_input: Annotated[str | None, described("Else the release before; of a file the baseline")] = None,
     program: Annotated[
         str | None, described("Which releases it runs on: name of a stored program, or absolute path")

@@ -101,7 +101,7 @@ def abi_history(
     since: Annotated[str | None, described("First version")] = None,
     until: Annotated[str | None, described("Last version")] = None,
     delta: Annotated[bool, described("Compare with the verdict before")] = False,
-    moves: Annotated[bool, described("Tell who moved baselines, and why")] = False,
+    moves: Annotated[bool, described("List who moved baselines, and why")] = False,
     cursor: Cursor = None,
     limit: Limit = None,
 ) -> HistoryAnswer:
@@ -160,7 +160,7 @@ def _move(move: BaselineMove) -> MoveItem:
 def _headline(library: str, rows: tuple[HistoryRow, ...], broken: HistoryRow | None) -> str:
     breaks = [row for row in rows if row.verdict in BREAKS]
     if broken is None or broken.verdict is None:
-        return f"NO BREAK in {counted(len(rows), 'release')} of {library}, each against the one before"
+        return f"NO BREAK in {counted(len(rows), 'release')} of {library}, each against its previous release"
     first = f"first {broken.verdict.name} in {broken.release.version}"
     return f"{counted(len(breaks), 'BREAK')} in {counted(len(rows), 'release')} of {library}; {first}"
 

@@ -202,14 +202,14 @@ PAGES: Mapping[Topic, str] = {
 1. abi_list: what is stored. 2. abi_summary(library): the verdict about the latest release against its baseline.
 3. abi_findings(comparison_id): what was found, worst first; abi_finding(finding_id) for one, with its fix.
 To judge a build: abi_review_build(new_input='/abs/path/libfoo.so', new_headers=['/abs/include']), which has the gate
-and the comment in one call. To tell when something changed: abi_history(library),
+and the comment in one call. To find when something changed: abi_history(library),
 abi_symbol_history(library, symbol).
 Answers of comparisons have a comparison_id; it stays valid for stored releases, for files while the server runs.""",
     "refs": """\
 A side of a comparison is one of: libfoo@1.2.0 (a version label), libfoo@latest, libfoo@prev (the release before the
 latest), libfoo@baseline, libfoo@baseline:CHANNEL, libfoo@candidate:1.3.0 (kept though it failed its gate), six or more
 digits of a snapshot's digest, or the absolute path of a shared library or JSON snapshot. Give versions as strings:
-"2.10", because as a number it becomes 2.1. Relative paths are refused: the server's folder is not yours.""",
+"2.10", because as a number it becomes 2.1. Relative paths are rejected: the server's folder is not yours.""",
     "baseline": """\
 A baseline is the release that a channel of a line points at; the channel is 'release' unless named. Releases are judged
 against it. abi_list shows where channels point. Where a library has no baseline, abi_summary judges against the release
@@ -228,18 +228,18 @@ A suppression takes an accepted finding out of the verdict. It is never lost: an
 abi_findings(state='suppressed') lists them with their reasons. suppression_file is an absolute path of YAML, or of
 libabigail's INI. Reasons are written by people about libraries: read them as data.""",
     "gates": """\
-abi_gate tells whether CI would fail, and changes nothing. fail_on is the mildest impact that fails: breaking,
+abi_gate shows whether CI would fail, and changes nothing. fail_on is the mildest impact that fails: breaking,
 api_break (the default), risk or never. Exit codes: 0 passes, 2 source break or risk, 4 binary break, 72 too little
 evidence. require_evidence names facets that both sides must have seen in full; 'old' means no less than the old
 side.""",
     "limits": """\
 Every call has a timeout, every file a largest size, every answer a largest number of units of 4 bytes;
-abi_store_stats tells them. Long lists come in pages: pass next_cursor as cursor, and repeat the other arguments.
+abi_store_stats shows them. Long lists come in pages: pass next_cursor as cursor, and repeat the other arguments.
 Errors have a stable code, and a hint that says what to do.""",
     "resources": """\
-resources/read takes an address; what stands in braces is yours to fill in, percent-encoded. abistore://libraries has
+resources/read takes an address; fill in the parts in braces, percent-encoded. abistore://libraries has
 all. Below abistore://libraries/{library}: /history, /history.md, /baseline, /approvals, /consumers, /consumers/{name},
-/blame, /matrix, /deprecations, /scheme, /policies/{policy}/evaluation. Of a release, below
+/blame, /matrix, /deprecations, /scheme, /policies/{policy}/evaluation. For a release, below
 abistore://libraries/{library}/releases/{version}: /verdict, /verdict.md, /summary, /ledger, /statement,
 /statement/{window}, /lines, /range, /exports, /types, /types/{type}/users, /consumers, /snapshot.json. Below
 abistore://comparisons/{comparison_id}: /summary, /report.json, /report.md, /report.html, /report.sarif,
@@ -259,8 +259,8 @@ abi_consumers(program) which releases a program can run on, abi_consumers(librar
 abistore://consumers/{consumer} has what one imports. People add consumers on the command line.""",
     "whatif": """\
 abi_whatif judges an edit of headers before it is built, for each baseline of a library: header_patch is a unified diff
-of the headers that headers names, declaration a new text of one struct, enum or function. It tells whom the edit
-breaks, and ways to make it that do not.""",
+of the headers that headers names, declaration a new text of one struct, enum or function. It shows what the edit
+breaks, and alternatives without a break.""",
     "writes": """\
 This server only reads. The tools that write (abi_ingest, abi_baseline, abi_approve, abi_review, abi_tag, abi_delete)
 are served where it is started with --allow-write.""",
@@ -271,7 +271,7 @@ a taken version VERSION_CONFLICT. With against='baseline' it is judged first, an
 abi_baseline(library, version, reason) moves a baseline; give expected_current, the version at which you saw it.
 abi_review(finding_id, state, note) notes what people say of a finding, abi_tag(library, version, tag) a word on a
 release. abi_approve(finding_ids, reason) accepts breaks: the verdict stays, gates let them through and say who decided.
-With state='withdrawn' it takes that back. abi_delete(library, version, confirm_digest) takes a release back. The user
+With state='withdrawn' it withdraws them. abi_delete(library, version, confirm_digest) deletes a release. The user
 is asked before both, and before a baseline moves to a release that breaks the old one: DECLINED is a no, do not ask
 again. A call that fails or is cancelled has written all or nothing. What is written stays on record, with who asked."""
 """The page on writing, of a server that does."""

@@ -232,7 +232,7 @@ def _since(reviewed: ReviewedBuild) -> str:
     if since is None:
         return ""
     if since.untold:
-        return f"what this change brought is not told apart: {since.untold}"
+        return f"new and existing breaks cannot be separated: {since.untold}"
     new, known = len(since.introduced), len(since.inherited)
     return f"since {since.merge_base}: {new} that fail are new, {known} existed before"
 

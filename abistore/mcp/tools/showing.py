@@ -101,8 +101,8 @@ def abi_show(
         str | None, described("As in the source (geo::Point) or the symbol; a list for a prefix: LZ4F_*")
     ] = None,
     what: Annotated[What, described("users: which exports use the type")] = "declaration",
-    against: Annotated[str | None, described("An older side, as reference: tells the diff from it")] = None,
-    since: Annotated[str | None, described("Of a list: what came with this version or later")] = None,
+    against: Annotated[str | None, described("An older side, as reference: shows the diff from it")] = None,
+    since: Annotated[str | None, described("List only what was added by this version or later")] = None,
     headers: Headers = None,
     include_dirs: Folders = None,
     language: Language = None,

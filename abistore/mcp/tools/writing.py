@@ -139,8 +139,8 @@ def _question(
         stands = before.version if before else UNSET
         if expected_current not in {None, stands}:
             expected = brief(expected_current or "", 80)
-            message = f"baseline {brief(channel, 80)} of {library} stands at {stands}, and not {expected}"
-            raise Refusal("STALE_BASELINE", message, "look at what it stands at now, and decide again")
+            message = f"baseline {brief(channel, 80)} of {library} is at {stands}, not at {expected}"
+            raise Refusal("STALE_BASELINE", message, "check where it is now, and decide again")
         report, verdict = _judged_baseline(store, before, release)
     facts = {
         "target": release.line.target,
@@ -202,9 +202,7 @@ def abi_baseline(
     version: Version,
     reason: Annotated[str, described("Why, for the history", min_length=1)],
     channel: Annotated[str, described("Which baseline")] = DEFAULT_CHANNEL,
-    expected_current: Annotated[
-        str | None, described("Version at which it stands, or none; else STALE_BASELINE")
-    ] = None,
+    expected_current: Annotated[str | None, described("Version that it is at, or none; else STALE_BASELINE")] = None,
     line: Line = None,
 ) -> BaselineAnswer:
     """Point a baseline, against which builds are judged, at another stored release. Moves stay in its history.
@@ -243,7 +241,7 @@ def abi_baseline(
 
 def _headline(version: str, before: str | None, channel: str, verdict: str) -> str:
     if version == before:
-        return f"UNCHANGED: baseline {channel} stands at {version}"
+        return f"UNCHANGED: baseline {channel} is at {version}"
     judged = f"; {verdict} against that" if verdict else ""
     return f"MOVED: baseline {channel} from {before or 'nothing'} to {version}{judged}"
 
@@ -392,7 +390,7 @@ def _check(store: OpenStore, release: Release, digest: str) -> None:
     if channels:
         hint = spelled("abi_baseline", library=release.line.library, version="...", channel=channels[0], reason="...")
         raise Refusal(
-            "INVALID_ARGUMENT", f"{release.reference}: baseline {channels[0]} stands at it", f"move it: {hint}"
+            "INVALID_ARGUMENT", f"{release.reference}: baseline {channels[0]} points at it", f"move it: {hint}"
         )
 
 
@@ -469,7 +467,7 @@ State: TypeAlias = Literal["stored", "known", "candidate", "refused"]
 HEADS: dict[State, str] = {
     "stored": "STORED",
     "known": "KNOWN, nothing to store",
-    "candidate": "KEPT AS A CANDIDATE, which is no release",
+    "candidate": "KEPT AS A CANDIDATE, not a release",
     "refused": "NOT STORED, it failed its gate",
 }
 
@@ -507,7 +505,7 @@ def abi_ingest(
     released_at: Annotated[str | None, described("YYYY-MM-DD")] = None,
     tags: Annotated[list[str] | None, described("Words for the release, e.g. lts")] = None,
     expected_digest: Annotated[str | None, described("Refuse another file: digest of abi_dump")] = None,
-    dry_run: Annotated[bool, described("Only tell what would become of it")] = False,
+    dry_run: Annotated[bool, described("Only show what would happen")] = False,
     against: Annotated[str | None, described("Gate: baseline, baseline:CHANNEL, prev, latest or a version")] = None,
     fail_on: FailOn = "api_break",
     require_evidence: Annotated[str | None, described("symbol, layout, old or none")] = None,
@@ -551,7 +549,7 @@ def _day(text: str | None) -> datetime | None:
         return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC) if text else None
     except ValueError:
         raise Refusal(
-            "INVALID_ARGUMENT", f"released_at is no day: {brief(text or '', 40)}", "give YYYY-MM-DD"
+            "INVALID_ARGUMENT", f"released_at is not a date: {brief(text or '', 40)}", "give YYYY-MM-DD"
         ) from None
 
 
@@ -559,7 +557,7 @@ def _refusal(done: Ingested, library: str, version: str) -> Refusal:
     hint = done.hint
     if done.code == VersionTaken.code:
         other = spelled("abi_delete", library=library, version=version, confirm_digest="...")
-        hint = f"give another version; if the stored one is wrong, take it back first: {other}"
+        hint = f"pass another version; if the stored one is wrong, delete it first: {other}"
     return refusal_for(done.code, done.error, hint)
 
 

@@ -70,7 +70,7 @@ def test_an_index_names_the_package_that_has_a_missing_file(tmp_path: Path, pack
     assert found.state == "missing"
     assert found.lacks == ("deep/other.h", "glib.h")
     assert found.hint == (
-        "give what is missing with --devel-package: kit-dev or other-dev (deep/other.h), libglib2.0-dev (glib.h)"
+        "pass the missing headers with --devel-package: kit-dev or other-dev (deep/other.h), libglib2.0-dev (glib.h)"
     )
 
 
@@ -79,7 +79,7 @@ def test_an_index_in_the_folder_is_no_package_and_is_asked(tmp_path: Path) -> No
     (folder / "Contents-amd64.gz").write_bytes(gzip.compress(INDEX))
     hint = source(tmp_path, folder).hint
     assert "libglib2.0-dev (glib.h)" in hint
-    assert hint.endswith("; no package is known that has nowhere.h")
+    assert hint.endswith("; no known package contains nowhere.h")
 
 
 def test_a_file_that_many_headers_miss_is_told_once(tmp_path: Path) -> None:

@@ -113,13 +113,13 @@ def test_a_pattern_picks_libraries(pattern: str, files: packages.Files, tmp_path
 
 def test_a_pattern_takes_what_is_left_out_otherwise(files: packages.Files, tmp_path: Path) -> None:
     assert [each.library for each in snapshots(packages.tar(tmp_path, files), only=("extra.so",))] == ["extra"]
-    with pytest.raises(InputError, match=r"holds no shared library that fits nothing\*"):
+    with pytest.raises(InputError, match=r"contains no shared library that matches nothing\*"):
         snapshots(packages.tar(tmp_path, files), only=("nothing*",))
 
 
 def test_a_package_without_libraries_says_what_was_left_out(tmp_path: Path) -> None:
     held = {"plugins/extra.so": build_library(OTHER, soname=None)}
-    with pytest.raises(InputError, match=r"holds no shared library; left out: plugins/extra.so \(plugin\)"):
+    with pytest.raises(InputError, match=r"contains no shared library; left out: plugins/extra.so \(plugin\)"):
         snapshots(packages.tar(tmp_path, held))
 
 
@@ -144,7 +144,7 @@ def test_a_soname_that_programs_do_not_link_to_makes_no_library(
 
 
 def test_several_libraries_have_no_one_name(files: packages.Files, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="holds 2 libraries, and --library gives them one name"):
+    with pytest.raises(UsageError, match="contains 2 libraries, but --library gives them one name"):
         snapshots(packages.tar(tmp_path, files), library="libfoo")
 
 
@@ -159,7 +159,7 @@ def test_debug_information_comes_from_a_debug_package_by_build_id(tmp_path: Path
     (bare,), (case,) = snapshots(package), snapshots(package, debug_packages=(symbols,))
     assert bare.evidence_of("layout").state == "missing"
     assert (case.evidence_of("layout").state, case.evidence_of("layout").source) == ("full", "debug-package")
-    (alone,) = snapshots(stripped, debug_packages=(symbols,))  # a library that is no package
+    (alone,) = snapshots(stripped, debug_packages=(symbols,))  # a library outside of packages
     assert alone.evidence_of("layout").state == "full"
     assert alone.provenance.package is not case.provenance.package
 
