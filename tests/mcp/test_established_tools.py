@@ -356,3 +356,11 @@ def test_an_unknown_kind_is_an_error_with_the_nearest(modern: Agent) -> None:
         "Unknown change kind: 'type_size_chnged'. Use abi_list_changes to see all available kinds."
     )
     assert refused["hint"].startswith("did you mean type_size_changed")
+
+
+def test_it_is_said_which_of_two_digests_a_write_expects(modern: Agent, libraries: dict[str, Path]) -> None:
+    told = modern("abi_dump", library_path=str(libraries["1.0"]), inline=True)
+    assert told["digest"] != told["snapshot"]["digest"]
+    assert any(said.startswith("give digest, not snapshot.digest, as expected_digest") for said in told["warnings"])
+    plain = modern("abi_dump", library_path=str(libraries["1.0"]))
+    assert not any("snapshot.digest" in said for said in plain.get("warnings", ()))

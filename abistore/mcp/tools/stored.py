@@ -288,6 +288,9 @@ def _after_dump(call: Call, library: str) -> NextCall:
     return asking("abi_compare", f"Compare it with {say}.", **sides, **headers, language=given.get("language"))
 
 
+TWO_DIGESTS = ("give digest, not snapshot.digest, as expected_digest: the latter is a checksum of the snapshot's text",)
+
+
 def dump_answer(call: Call, read: ReadLibrary, *, inline: bool) -> DumpAnswer:
     """What is told of a library that was read."""
     made = read.made
@@ -309,7 +312,7 @@ def dump_answer(call: Call, read: ReadLibrary, *, inline: bool) -> DumpAnswer:
         build_id=made.snapshot.provenance.build_id,
         bytes=len(made.json),
         snapshot=json.loads(made.json) if sent else None,
-        warnings=(*map(brief, missing), *(long if inline and not sent else [])),
+        warnings=(*map(brief, missing), *(long if inline and not sent else []), *(TWO_DIGESTS if sent else ())),
         next=(_after_dump(call, made.snapshot.library),),
     )
 
