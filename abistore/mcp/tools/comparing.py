@@ -410,14 +410,10 @@ def abi_findings(
     element: Annotated[Element | None, described("Only about these")] = None,
     action: Annotated[Literal["added", "removed", "changed"] | None, described("Only these")] = None,
     kind: Annotated[str | None, described("Only this kind")] = None,
-    symbol: Annotated[str | None, described("Part of a name: what is about it, affects it or mentions it")] = None,
-    path: Annotated[str | None, described("Part of the path of the file that declares it")] = None,
-    beside: Annotated[
-        str | None, described("An earlier comparison_id, or a stored build: version, revision or baseline")
-    ] = None,
-    novelty: Annotated[
-        Literal["new", "known", "gone"] | None, described("beside that (else baseline): gone are improvements")
-    ] = None,
+    symbol: Annotated[str | None, described("Part of a name: about, affecting or mentioning it")] = None,
+    path: Annotated[str | None, described("Part of its file's path")] = None,
+    beside: Annotated[str | None, described("Earlier comparison_id, version or revision")] = None,
+    novelty: Annotated[Literal["new", "known", "gone"] | None, described("beside that, else the baseline")] = None,
     state: Annotated[State, described("suppressed: accepted")] = "active",
     sort_by: Annotated[Literal["priority", "symbol", "kind"], described("priority: worst first")] = "priority",
     detail_level: DetailLevel = "summary",

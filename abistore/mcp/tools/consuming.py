@@ -92,13 +92,9 @@ class ConsumersAnswer(Answer, frozen=True, kw_only=True):
 def abi_consumers(
     call: Call,
     *,
-    new_input: Annotated[
-        str | None, described("Consumers that it breaks: libfoo@1.2.0, or absolute path of a build")
-    ] = None,
-    old_input: Annotated[str | None, described("Else the release before; of a file the baseline")] = None,
-    program: Annotated[
-        str | None, described("Which releases it runs on: name of a stored program, or absolute path")
-    ] = None,
+    new_input: Annotated[str | None, described("Consumers that it breaks: libfoo@1.2.0, or absolute path")] = None,
+    old_input: Annotated[str | None, described("Else the previous release, or the baseline")] = None,
+    program: Annotated[str | None, described("Where it runs: stored name or path")] = None,
     library: Library | None = None,
     name: Annotated[str | None, described("Who uses this symbol or type of library")] = None,
     headers: Headers = None,
@@ -110,8 +106,8 @@ def abi_consumers(
 ) -> ConsumersAnswer:
     """Tell which known programs a release or a build breaks and by what, or which releases a program can run on.
 
-    Use this for "which of our consumers breaks?" (new_input), "which releases can this binary run on?" (program), "who
-    uses X?" (library and name), "whom do we know?" (library). Example: new_input="/ci/libfoo.so".
+    Use it for "which of our consumers breaks?" (new_input), "which releases can this binary run on?" (program), "who
+    uses X?" (library, name). Example: new_input="/ci/libfoo.so".
     """
     _check_one(library, new_input=new_input, program=program, name=name)
     new = operand(call.settings, new_input, "new_input") if new_input is not None else None

@@ -97,12 +97,10 @@ def abi_show(
     call: Call,
     *,
     reference: Operand,
-    name: Annotated[
-        str | None, described("As in the source (geo::Point) or the symbol; a list for a prefix: LZ4F_*")
-    ] = None,
+    name: Annotated[str | None, described("Source name, symbol, or prefix: foo_*")] = None,
     what: Annotated[What, described("users: which exports use the type")] = "declaration",
-    against: Annotated[str | None, described("An older side, as reference: shows the diff from it")] = None,
-    since: Annotated[str | None, described("List only what was added by this version or later")] = None,
+    against: Annotated[str | None, described("An older side: shows the diff")] = None,
+    since: Annotated[str | None, described("Lists only what was added then or later")] = None,
     headers: Headers = None,
     include_dirs: Folders = None,
     language: Language = None,
@@ -112,8 +110,8 @@ def abi_show(
 ) -> ShowAnswer:
     """Show a declaration of a stored release or a file as C or C++, whole, with offsets; or list what is there.
 
-    Use this for "what does X look like in 1.8?", "what changed in X since 1.8?" (against), "which exports use X?" and
-    "what is exported?". Example: reference="libfoo@1.9.4", name="foo_options", against="libfoo@1.8.0".
+    Use it for "what changed in X since 1.8?" (against), "which exports use X?", "what is exported?".
+    Example: reference="libfoo@1.9.4", name="foo_options", against="libfoo@1.8.0".
     """
     shown = operand(call.settings, reference, "reference")
     other = operand(call.settings, against, "against") if against is not None else None
