@@ -62,7 +62,7 @@ class Application:
         rules = TransportSecuritySettings(allowed_hosts=listening.hosts, allowed_origins=listening.origins)
         self.server = build_server(settings, auth=_auth(url), token_verifier=Verifier(known))
         self._checks = TransportSecurityMiddleware(rules)
-        self._admission = Admission(listening, known)
+        self._bounds = RequestBounds(listening, known)
         self._app: ASGIApp = self.server.streamable_http_app(
             streamable_http_path=PATH,
             max_request_body_size=listening.max_body_size,
@@ -83,10 +83,10 @@ class Application:
         if refused is not None:
             await refused(scope, receive, send)
             return
-        await self._admission.admit(self._app, scope, receive, send)
+        await self._bounds.admit(self._app, scope, receive, send)
 
 
-class Admission:
+class RequestBounds:
     """What of HTTP is bounded before the SDK reads it: the time of a body, and the sessions of one subject.
 
     A subject has at most a quarter of all sessions, so that no one client takes them all.

@@ -23,7 +23,7 @@ from mcp.types import TextContent
 from starlette.types import Message
 
 from abistore.cli.main import run
-from abistore.mcp.http import Admission
+from abistore.mcp.http import RequestBounds
 from abistore.mcp.listening import Listening, tokens
 from tests.mcp.conftest import ERAS, Era
 from tests.mcp.over_http import INITIALIZE, META, MODERN, Served, served
@@ -158,7 +158,7 @@ def test_a_body_has_so_long_to_arrive() -> None:
         told: list[Message] = []
         scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": [], "query_string": b""}
         with anyio.fail_after(10):
-            await Admission(Listening(), (), body_seconds=0.05).admit(app, scope, receive, send)
+            await RequestBounds(Listening(), (), body_seconds=0.05).admit(app, scope, receive, send)
         return told
 
     assert anyio.run(slow)[0]["status"] == 408

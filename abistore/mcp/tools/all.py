@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from abistore.errors import UsageError
 from abistore.mcp.settings import Settings
 from abistore.mcp.tools.approving import abi_approve
-from abistore.mcp.tools.comparing import abi_compare, abi_finding, abi_findings, abi_gate
+from abistore.mcp.tools.comparing import abi_compare, abi_gate
 from abistore.mcp.tools.consuming import abi_consumers
 from abistore.mcp.tools.declaration import Tool
+from abistore.mcp.tools.findings import abi_finding, abi_findings
 from abistore.mcp.tools.history import abi_history, abi_symbol_history
 from abistore.mcp.tools.kinds import abi_explain_change, abi_help, abi_list_changes
 from abistore.mcp.tools.reviewing import abi_review_build
