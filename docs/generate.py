@@ -207,6 +207,7 @@ VERBS = {
     "removed": "was there, and is not any more",
     "changed": "differs, and no other verb says how",
     "renamed": "is the same under another name",
+    "likely_renamed": "is probably the same under another name",
     "reordered": "are the same in another order",
     "widened": "allows more than before",
     "narrowed": "allows or shows less than before",
@@ -239,6 +240,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("ability", "definition", "foreign_layout", "private", "symbols"),
     ),
     "union": ("a union", ("field", "storage")),
+    "var": ("a variable", ("",)),
     "virtual_method": ("a virtual member function", ("",)),
     "vptr": ("the pointer to the vtable in an object", ("",)),
     "vtable": ("the vtable of a class", ("slot",)),
@@ -249,7 +251,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
 def _names() -> Iterator[str]:
     yield from ("", "## How kinds are called", "")
     yield "A kind that the field has a name for keeps that name: `abistore changes --established` lists these names and"
-    yield "what tells each. Every other kind is called by its subject, the part of it that is meant, and one of seven"
+    yield "what tells each. Every other kind is called by its subject, the part of it that is meant, and one of eight"
     yield "verbs: `type_ability_removed`. A variant says the circumstances: `type_ability_removed.copy`."
     yield from ("", "| verb | the subject |", "|---|---|", *(f"| {verb} | {what} |" for verb, what in VERBS.items()))
     yield from ("", "| subject | what it is | parts |", "|---|---|---|")

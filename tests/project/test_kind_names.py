@@ -44,11 +44,12 @@ class KindName(NamedTuple):
 
 
 def parse(kind: str) -> KindName | None:
-    subject, _, verb = kind.rpartition("_")
+    verb = max((each for each in VERBS if kind.endswith(f"_{each}")), key=len, default="")
+    subject = kind.removesuffix(f"_{verb}")
     for prefix in sorted(SUBJECTS, key=len, reverse=True):
         rest = f"{subject}_".removeprefix(f"{prefix}_")
         part = rest.removesuffix("_")
-        if rest != f"{subject}_" and part in SUBJECTS[prefix][1] and verb in VERBS:
+        if rest != f"{subject}_" and part in SUBJECTS[prefix][1] and verb:
             return KindName(prefix, part, verb)
     return None
 
