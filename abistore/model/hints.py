@@ -43,12 +43,6 @@ def matches(effect: str, text: str) -> bool:
     return bool(_tests()[effect](text))
 
 
-def found(effect: str, text: str) -> re.Match[str] | None:
-    """The match of the pattern of a hint, with its groups."""
-    match = _tests()[effect](text)
-    return match if isinstance(match, re.Match) else None
-
-
 def any_matches(effect: str, texts: Iterable[str]) -> bool:
     """Whether one of these texts is what the hint for ``effect`` looks for."""
     return any(map(_tests()[effect], texts))

@@ -13,7 +13,7 @@ from abistore.model import hints
 
 ROOT = Path(__file__).parents[2]
 GENERATE = runpy.run_path(str(ROOT / "docs" / "generate.py"))
-ASKING = {"matches", "found", "any_matches"}
+ASKING = {"matches", "any_matches"}
 
 
 def asked() -> Iterator[str]:
@@ -44,7 +44,6 @@ def test_the_package_carries_the_hints_that_people_write() -> None:
     ("effect", "text"),
     [
         ("annotation", "GEO_EXPORT"),
-        ("compiler_flags", "cxx flags"),
         ("place_of_build", "source dir"),
         ("commit", '"v1.4.0-g6d1880f"'),
         ("end", "max"),
@@ -56,13 +55,6 @@ def test_a_text_that_fits_is_what_the_hint_looks_for(effect: str, text: str) -> 
     assert hints.matches(effect, text)
     assert hints.any_matches(effect, ["colour", text])
     assert not hints.matches(effect, "colour")
-
-
-def test_a_pattern_gives_its_groups_and_words_have_none() -> None:
-    match = hints.found("made_of_version", "GEO_MAKE_VERSION(1, 15)")
-    assert match is not None
-    assert match[1] == "GEO_MAKE_VERSION"
-    assert hints.found("end", "max") is None
 
 
 def test_an_effect_without_a_hint_is_an_error() -> None:
