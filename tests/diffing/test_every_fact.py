@@ -423,3 +423,12 @@ def test_what_is_called_meaningless_is_not_told() -> None:
 
 def test_every_shape_has_a_part_in_this() -> None:
     assert {type(shape) for held in FACETS.values() for shape in held.values()} == set(get_args(AnyShape))
+
+
+def test_a_dll_that_did_not_record_its_oldest_windows_raises_nothing() -> None:
+    def dll(minimum: str) -> Snapshot:
+        library = Library("shared", "case.dll", pe=PeLibrary("console", minimum))
+        return snapshot({**FACETS, "symbol": {**SYMBOLS, SELF: library}})
+
+    raised = [[each.kind for each in compare(dll(old), dll("10.0")).findings] for old in ("6.1", "")]
+    assert raised == [["runtime_floor_raised"], []]

@@ -317,7 +317,10 @@ def default_template_arg_changed_added(declared: Changed[Declared]) -> Iterator[
 
 
 def _constraints(declared: Changed[Declared]) -> tuple[str | None, str | None]:
-    return declared.old.requires, declared.new.requires
+    old, new = declared.old.requires, declared.new.requires
+    if old == new:  # the same text is about another parameter
+        return f"{template_head(declared.old)} requires {old}", f"{template_head(declared.new)} requires {new}"
+    return old, new
 
 
 @rule(Impact.API_BREAK, evidence="source", element="types", action="changed")

@@ -237,10 +237,11 @@ def macho_directive_changed(library: Changed[Library], context: Context) -> Iter
 
 
 def _systems(library: Changed[Library]) -> tuple[str | None, str | None]:
-    """The oldest versions of macOS or Windows that load the library, before and after."""
+    """The oldest versions of macOS or Windows that load the library, before and after; none if a side lacks it."""
     if both := _of_both(library):
         return both[0].minimum_os, both[1].minimum_os
-    return library.old.on_pe.minimum_system, library.new.on_pe.minimum_system
+    old, new = library.old.on_pe.minimum_system, library.new.on_pe.minimum_system
+    return (old, new) if old and new else (None, None)
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
@@ -252,7 +253,7 @@ def system_minimum_widened(library: Changed[Library]) -> Iterator[Note]:
     Fix: nothing.
     """
     old, new = _systems(library)
-    if old and new and _number(new) < _number(old):
+    if old and _number(new) < _number(old):
         yield Note("older systems load the library", old, new)
 
 
