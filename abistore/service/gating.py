@@ -13,7 +13,7 @@ from abistore.limits import limits_for
 from abistore.model.decision import FOR_SCHEME
 from abistore.model.findings import FailOn
 from abistore.model.history import DEFAULT_CHANNEL, Progress, Release
-from abistore.model.labels import Given
+from abistore.model.labels import Given, check_not_blank
 from abistore.model.words import counted
 from abistore.report.model import Report, ReportedFinding, every, fails
 from abistore.report.outline import parts_of_report, verdict
@@ -124,6 +124,7 @@ def beside_build(
 
     Raises :class:`SnapshotNotFound` where it, or the old side of the report, is not stored.
     """
+    check_not_blank("the profile", profile)
     with using(database) as store, store.reading():
         if named == "baseline":
             base = store.resolve(f"{report.new.library}@baseline", target=report.new.target, profile=profile)

@@ -139,8 +139,7 @@ def questions() -> Iterator[tuple[str, str]]:
         function = getattr(interface, name)
         if inspect.isfunction(function) and "database" in inspect.signature(function).parameters:
             for parameter in inspect.signature(function).parameters.values():
-                optional = "str | None" in str(parameter.annotation) and parameter.default is None
-                if optional and name != "with_approvals":  # which takes a report first
+                if "str | None" in str(parameter.annotation) and parameter.default is None:
                     yield name, parameter.name
 
 
@@ -150,8 +149,10 @@ def test_no_function_of_the_interface_takes_an_empty_value(
 ) -> None:
     assert abistore("ingest", old, "--version", "1.0", "--set-baseline").code == 0
     function = getattr(interface, name)
+    report = interface.compare("libcase@1.0", "libcase@1.0", database=database)
+    given = {"by": None, "plan": None, "report": report, "named": "1.0"}
     needed = {
-        each.name: {"by": None, "plan": None}.get(each.name, "libcase@1.0" if "reference" in each.name else "libcase")
+        each.name: given.get(each.name, "libcase@1.0" if "reference" in each.name else "libcase")
         for each in inspect.signature(function).parameters.values()
         if each.default is inspect.Parameter.empty
     }
