@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import partial
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
@@ -556,7 +557,7 @@ def _snippet(client: str, server: Mapping[str, Any], notes: list[str], secret: s
 
 def skill() -> str:
     """The file by which agents learn how to review with abistore, for the folder of skills of a client."""
-    return Path(__file__).with_name("SKILL.md").read_text()
+    return files("abistore.mcp").joinpath("SKILL.md").read_text()
 
 
 class Readiness(msgspec.Struct, frozen=True):
