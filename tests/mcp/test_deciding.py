@@ -134,7 +134,7 @@ def test_what_breaks_nobody_is_not_asked_about(person: Person, store: OpenStore)
     assert (answer["moved"], answer["verdict"], answer["decided_by"]) == (True, "COMPATIBLE", "caller")
     assert person.asked == []
     again = person.call("abi_baseline", library="libgeo", version="1.1", reason="shipped").document
-    assert (again["moved"], again["headline"]) == (False, "UNCHANGED: baseline release stands at 1.1")
+    assert (again["moved"], again["headline"]) == (False, "UNCHANGED: baseline release is at 1.1")
     first = person.call("abi_baseline", library="libgeo", version="2.0", reason="start", channel="main").document
     assert (first["previous"], first["verdict"], person.asked) == (None, None, [])
 
@@ -142,7 +142,7 @@ def test_what_breaks_nobody_is_not_asked_about(person: Person, store: OpenStore)
 def test_a_baseline_moves_only_from_where_the_caller_saw_it(person: Person, store: OpenStore) -> None:
     refused = person.call("abi_baseline", library="libgeo", version="1.1", reason="x", expected_current="1.1").document
     assert (refused["code"], stands(store)) == ("STALE_BASELINE", "1.0")
-    assert "stands at 1.0, and not 1.1" in refused["error"]
+    assert "is at 1.0, not at 1.1" in refused["error"]
     moved = person.call("abi_baseline", library="libgeo", version="1.1", reason="x", expected_current="1.0").document
     assert moved["moved"]
 
