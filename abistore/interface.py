@@ -144,7 +144,8 @@ from abistore.service.approval_files import (
 from abistore.service.project import Configuration as Configuration, configuration as configuration
 from abistore.service.kinds import ExplainedKind as ExplainedKind, changes as changes, explain as explain
 from abistore.service.listing import libraries as libraries, policies as policies, references as references
-from abistore.service.database import asked_by as asked_by, locate as locate
+from abistore.service import asked_by as asked_by
+from abistore.service.database import locate as locate
 from abistore.service.consumer_verdicts import (
     ConsumerUse as ConsumerUse,
     UnusedExports as UnusedExports,

@@ -17,6 +17,7 @@ from abistore.arguments import Described, described
 from abistore.cli import options
 from abistore.cli.main import SuggestingGroup
 from abistore.cli.options import FILE, SharedSettings
+from abistore.service import PROGRAM
 
 Body = Callable[..., "int | None"]
 Gives = str | Mapping[str, str]
@@ -208,8 +209,6 @@ def _callback(body: Body, groups: Mapping[str, type[Options]]) -> Callable[..., 
     """Call a function with its groups of options put together. Verdicts that it gives say who asked for them."""
 
     def call(**named: Any) -> Any:
-        from abistore.service.database import PROGRAM
-
         context = click.get_current_context()
         settings = context.ensure_object(SharedSettings)
         for name, kind in groups.items():

@@ -19,13 +19,13 @@ from abistore.model.findings import FailOn, Side
 from abistore.model.labels import AUTO
 from abistore.model.snapshot import Snapshot, distributed, loaded_as
 from abistore.report.model import Report
-from abistore.service.database import Database
 from abistore.service.decision import DecisionRequest, compared_as, decided
 from abistore.service.judging import NOTHING, EvidenceRequirement, judge, told_apart
 from abistore.service.snapshots import OperandPair, ReleasePair, Selection, is_reference, operands
 
 if TYPE_CHECKING:
     from abistore.service.consumers import BuiltProgram, DllNumber
+    from abistore.service.database import Database
     from abistore.service.ruling import Ruling
     from abistore.store.store import Store
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -110,23 +109,6 @@ def line_target(store: Store, target: str | None) -> str | None:
     if len(machine) > 1:  # Linux, unless FreeBSD is named
         machine = [name for name in machine if name.endswith(("-little", "-big"))]
     return machine[0] if len(machine) == 1 else target
-
-
-ASKER: ContextVar[str] = ContextVar("ASKER", default="")
-"""Who or what asks now, for the verdicts that are given: ``ana (mcp: claude-code)``."""
-
-PROGRAM: ContextVar[str] = ContextVar("PROGRAM", default="python")
-"""What runs now, where nobody said who asks: ``abistore history``."""
-
-
-def asked_by(who: str) -> None:
-    """Say who or what asks for the verdicts that are given from now on: ``ana (mcp: claude-code)``."""
-    ASKER.set(who)
-
-
-def asker() -> str:
-    """Who or what asks for a verdict: ``ana (abistore history)``, unless somebody said otherwise."""
-    return ASKER.get() or f"{user()} ({PROGRAM.get()})"
 
 
 def user() -> str:

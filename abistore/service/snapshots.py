@@ -22,10 +22,10 @@ from abistore.limits import limits_for
 from abistore.model.labels import Given
 from abistore.model.snapshot import PackageRead, Snapshot, Target
 from abistore.patterns import pattern
-from abistore.service.database import Database, line_target, using
 
 if TYPE_CHECKING:
     from abistore.model.history import Release
+    from abistore.service.database import Database
     from abistore.store.store import Store
 
 LONGEST_NOTE = 2000
@@ -272,6 +272,8 @@ class Operands:
 
     def _open(self) -> Store:
         if self._store is None:
+            from abistore.service.database import using  # not needed for files
+
             self._store = self._stack.enter_context(using(self._database))
         return self._store
 
@@ -327,6 +329,8 @@ class Operands:
 
     def release(self, text: str, target: str | None = None) -> Release:
         """The stored release that ``text`` names."""
+        from abistore.service.database import line_target  # not needed for files
+
         wanted = line_target(self.store, target or self._selection.target)
         return self.store.resolve(text, target=wanted, profile=self._selection.profile)
 

@@ -22,9 +22,10 @@ from abistore.model.snapshot import Snapshot
 from abistore.model.structure import without_cycle_collection
 from abistore.report.model import Report
 from abistore.report.wording import named
+from abistore.service import ASKER, PROGRAM
 from abistore.service.approved_gates import with_said
 from abistore.service.consumers import allow_plan, with_consumers
-from abistore.service.database import Database, asker, line_target, using
+from abistore.service.database import Database, line_target, user, using
 from abistore.service.decision import DecisionRequest, compared_as, decided
 from abistore.service.judging import EvidenceRequirement, churn, concluded, report, stated, usual
 from abistore.service.log import early_removals, moment, with_origins
@@ -189,7 +190,12 @@ def _with_files(comparison: Comparison, by: Ruling | None) -> Comparison:
 
 def given_now(old: Release, new: Release, comparison: Comparison, churned: Churn) -> StoredVerdict:
     """A verdict that is given now, to be stored."""
-    return StoredVerdict(old, new, comparison, churned, datetime.now(UTC), asker())
+    return StoredVerdict(old, new, comparison, churned, datetime.now(UTC), _asker())
+
+
+def _asker() -> str:
+    """Who or what asks for a verdict: ``ana (abistore history)``, unless somebody said otherwise."""
+    return ASKER.get() or f"{user()} ({PROGRAM.get()})"
 
 
 def remember(database: Database, judgement: Judgement) -> None:
