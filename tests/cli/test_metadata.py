@@ -64,7 +64,7 @@ def test_a_release_is_edited_and_the_audit_tells_before_and_after(stored: Call) 
     ("words", "message"),
     [
         ((), "nothing to change"),
-        (("--revision", "a", "--clear", "revision"), "contradict"),
+        (("--revision", "a", "--clear", "revision"), "--revision and --clear revision exclude each other"),
         (("--revision", ""), "--revision is empty"),
         (("--revision", "a\tb"), "not a revision"),
     ],

@@ -31,7 +31,7 @@ def test_an_ending_that_no_format_has_is_refused_before_anything_is_written(
     operands = (old, new) if command == "compare" else ("libcase",)
     done = stored(command, *operands, "-o", tmp_path / "x.htlm")
     assert done.code == 64
-    assert "has the ending .htlm" in done.err
+    assert "format has the suffix .htlm" in done.err
     assert not (tmp_path / "x.htlm").exists()
 
 

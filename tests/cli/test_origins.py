@@ -183,10 +183,10 @@ def test_a_revision_that_the_repository_lacks_or_that_is_no_hash_says_nothing(
 
 
 def test_a_folder_without_a_repository_and_a_url_without_a_revision_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no repository"):
+    with pytest.raises(UsageError, match="not a git repository"):
         Commits(CommitSource(tmp_path))
     for url in ("https://example.org/commit", "file:///{revision}"):
-        with pytest.raises(UsageError, match="no URL of a commit"):
+        with pytest.raises(UsageError, match="not the URL of a commit"):
             CommitSource(url=url)
 
 

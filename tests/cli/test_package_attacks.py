@@ -59,7 +59,7 @@ def test_a_path_that_comes_twice_is_refused(
     new = members(tmp_path, "case-1.1.tar.gz", [(f"{LIB}/libcase.so.1", case(each)) for each in order])
     for verb in (("compare", first, new), ("gate", new), ("ingest", new)):
         done = abistore(*verb)
-        assert (done.code, "several members called 'usr/lib/libcase.so.1'" in done.err) == (65, True), done.err
+        assert (done.code, "several members named 'usr/lib/libcase.so.1'" in done.err) == (65, True), done.err
 
 
 def test_a_path_that_comes_twice_in_a_wheel_is_refused(tmp_path: Path, abistore: Call, first: Path) -> None:
@@ -67,7 +67,7 @@ def test_a_path_that_comes_twice_in_a_wheel_is_refused(tmp_path: Path, abistore:
     with pytest.warns(UserWarning, match="Duplicate name"), zipfile.ZipFile(new, "w") as archive:
         archive.write(case(GOOD), "case/libcase.so.1")
         archive.write(case(BAD), "case/libcase.so.1")
-    assert "several members called" in abistore("compare", first, new).err
+    assert "several members named" in abistore("compare", first, new).err
 
 
 def test_a_link_in_the_place_of_a_library_is_refused(tmp_path: Path, abistore: Call, first: Path) -> None:

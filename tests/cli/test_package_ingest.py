@@ -96,7 +96,8 @@ def test_a_bumped_soname_allows_no_break_where_the_old_name_leads_to_the_new_lib
     alone = made("2.0", {BUMPED: new, "usr/lib/libcase.so.2": "libcase.so.2.0"})
     assert abistore("gate", alone, "--version", "2.0").code == 0
     done = abistore("gate", made("3.0", {BUMPED: new, **more}), "--version", "3.0")
-    assert (done.code, "libcase.so.1 leads to this library" in " ".join(done.out.split())) == (4, True)
+    loaded = "programs load this library as libcase.so.1, although its SONAME is libcase.so.2"
+    assert (done.code, loaded in " ".join(done.out.split())) == (4, True)
     stored = abistore("ingest", tmp_path / "3.0" / next((tmp_path / "3.0").iterdir()).name, "--version", "3.0")
     assert stored.code == 0
     assert abistore("verdict", "libcase@3.0", "--against", "1.0").code == 4
@@ -247,7 +248,7 @@ def test_a_folder_of_several_libraries_is_one_release_as_a_package_is(abistore: 
             shutil.copy(each, folder / each.name)
         abistore("ingest", folder, "--version", version)
     told = abistore("verdict", "--all-targets", "libuser@1.1").out  # which has no change of its own
-    assert "libuser 1.1, 2 libraries: BREAKING over 2 lines" in told
+    assert "libuser 1.1, 2 libraries: BREAKING, fail over 2 lines" in told
     assert "libuser 1.1: BREAKING, outcome fail; " in abistore("verdict", "--statement", "libuser@1.1").out
 
 

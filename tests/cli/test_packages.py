@@ -161,7 +161,7 @@ def test_a_pattern_picks_the_libraries_of_both_sides(broken: tuple[Path, Path], 
 def test_a_package_of_several_libraries_dumps_one(broken: tuple[Path, Path], abistore: Call) -> None:
     done = abistore("export", str(broken[0]))
     assert done.code == 65
-    assert "holds 2 libraries: libcase (elf-x86_64-64-little), libuser (elf-x86_64-64-little)" in done.err
+    assert "contains 2 libraries: libcase (elf-x86_64-64-little), libuser (elf-x86_64-64-little)" in done.err
     assert "choose one with --only or --target" in done.err
     dumped = abistore("export", str(broken[0]), "--only", "libcase")
     assert json.loads(dumped.out)["library"] == "libcase"
@@ -184,7 +184,7 @@ def test_each_side_has_its_development_package(tmp_path: Path, abistore: Call) -
 def test_a_missing_package_is_no_reference(broken: tuple[Path, Path], abistore: Call) -> None:
     done = abistore("compare", str(broken[0]), "./nothing.deb")
     assert done.code == 65
-    assert "no such file" in done.err or "holds 2 libraries" in done.err
+    assert "no such file" in done.err or "contains 2 libraries" in done.err
 
 
 def test_packages_leave_nothing_behind(

@@ -172,7 +172,7 @@ def test_a_break_is_accepted_by_a_file_that_is_reviewed_with_the_change(project:
     project.commit(HEADER + NORM, "Take scale away")
     refused = project.gate(version="1.1.0")
     (way,) = [line for line in refused.out.splitlines() if "approve it: " in line]
-    identity = way.partition("approve ")[2].split()[0]
+    identity = way.partition("abistore approve ")[2].split()[0]
     file = project.folder / "abi-approvals.yaml"
     entry = f"project: geo\napprovals:\n  - finding: {identity}\n    library: libgeo\n    reason: nobody calls scale\n"
     file.write_text(entry)

@@ -57,7 +57,7 @@ def test_a_url_is_as_good_as_a_path(
     for words in calls:
         here, there = (abistore(*words, "--json", "--db", where) for where in (database, postgres_url))
         assert there.code == here.code
-        assert without_what_differs(there.json) == without_what_differs(here.json)
+        assert without_what_differs(there.envelope) == without_what_differs(here.envelope)
 
 
 def test_consumers_are_the_same(
@@ -87,4 +87,4 @@ def test_consumers_are_the_same(
     for words in calls:
         here, there = (abistore(*words, "--json", "--db", where) for where in (database, postgres_url))
         assert there.code == here.code, there.err
-        assert without_what_differs(there.json) == without_what_differs(here.json)
+        assert without_what_differs(there.envelope) == without_what_differs(here.envelope)
