@@ -278,7 +278,7 @@ def test_an_approval_is_taken_back_when_a_person_agrees_and_has_read_whose_it_is
     answer = person.call("abi_approve", **given).document
     assert (answer["headline"], answer["finding_ids"]) == (f"WITHDRAWN: {len(wanted)} breaks of libgeo", wanted)
     (asked,) = dict.fromkeys(person.asked)
-    assert asked.startswith(f"Take back {len(wanted)} approvals of libgeo, so that gates fail")
+    assert asked.startswith(f"Withdraw {len(wanted)} approvals of libgeo, so that gates fail")
     assert all(
         each in asked
         for each in (

@@ -300,7 +300,7 @@ def test_of_a_folder_with_several_libraries_one_is_dumped_by_its_name(
     for name in ("libone.so", "libtwo.so"):
         shutil.copy(build_library(f"int {name[3:6]}(void) {{ return 1; }}", soname=f"{name}.1", name=name), tmp_path)
     refused = agent.refused("abi_dump", library_path=str(tmp_path))
-    assert "holds 2 libraries" in refused["error"]
+    assert "contains 2 libraries" in refused["error"]
     assert refused["hint"] == "choose one with only"
     assert agent("abi_dump", library_path=str(tmp_path), only="libtwo*")["summary"]["library"] == "libtwo"
     assert "--" not in agent.refused("abi_dump", library_path=str(tmp_path), only="libthree")["hint"]

@@ -382,7 +382,7 @@ def test_what_happens_to_the_database_is_said_in_the_log_and_survived(
             mend = trouble(path)
             await until("subscribers are not notified of changes")
             mend()
-            await until("subscribers are told again")
+            await until("subscribers are notified of changes again")
             await changed(
                 listener,
                 str(path),
