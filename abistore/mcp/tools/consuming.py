@@ -94,7 +94,7 @@ def abi_consumers(
     *,
     new_input: Annotated[str | None, described("Consumers that it breaks: libfoo@1.2.0, or absolute path")] = None,
     old_input: Annotated[str | None, described("Else the previous release, or the baseline")] = None,
-    program: Annotated[str | None, described("Where it runs: stored name or path")] = None,
+    program: Annotated[str | None, described("Releases it runs on: stored name, or absolute path")] = None,
     library: Library | None = None,
     name: Annotated[str | None, described("Who uses this symbol or type of library")] = None,
     headers: Headers = None,

@@ -76,7 +76,7 @@ def like(argument: Any, **more: Any) -> Any:
 Library: TypeAlias = Annotated[str, like(arguments.LibraryName)]
 Version: TypeAlias = Annotated[str, described("Label as a string")]
 Cursor: TypeAlias = Annotated[str | None, described("next_cursor given before")]
-Limit: TypeAlias = Annotated[int | None, described("Most items, up to 200", ge=1, le=MOST_ITEMS)]
+Limit: TypeAlias = Annotated[int | None, described("Most items", ge=1, le=MOST_ITEMS)]
 DetailLevel: TypeAlias = Annotated[Literal["summary", "normal", "full"], described("full: nothing is cut")]
 ComparisonId: TypeAlias = Annotated[str, described("From an earlier answer")]
 

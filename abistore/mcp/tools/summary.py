@@ -87,9 +87,8 @@ def abi_summary(
     against: Annotated[str | None, described("baseline[:CHANNEL], prev or a version")] = None,
     line: Line = None,
 ) -> SummaryAnswer:
-    """Tell the verdict about a release: by default the latest, against its baseline or else the one before.
+    """Tell the verdict about a release: by default the latest, against an earlier baseline or else the one before.
 
-    A release older than the baseline is judged against the one before it.
     Use it first for "may this release ship?": worst changes, needed SONAME, what was not checked.
     Example: library="libfoo", version="1.2", against="prev".
     """
