@@ -25,7 +25,7 @@ def request(method: str, **params: Any) -> dict[str, Any]:
 
 WRONG: dict[str, tuple[Any, tuple[str, str, str, str]]] = {
     "no JSON": ("{no json", ("-32700", "400 -32700", "-32700", "400 -32700")),
-    "bytes that are no text": (b"\xff\xfe\n", ("-32700", "400 -32700", "-32700", "400 -32700")),
+    "bytes that are not UTF-8": (b"\xff\xfe\n", ("-32700", "400 -32700", "-32700", "400 -32700")),
     "200,000 brackets": ("[" * 200_000, ("-32700", "400 -32700", "-32700", "400 -32700")),
     "a batch": ([request("tools/list")] * 2, ("-32600", "400 -32602", "-32600", "400 -32600")),
     "no method": ({"jsonrpc": "2.0", "id": "case"}, ("-32600", "400 -32602", "-32600", "400 -32600")),
@@ -33,7 +33,7 @@ WRONG: dict[str, tuple[Any, tuple[str, str, str, str]]] = {
         {**request("tools/list"), "jsonrpc": "1.0"},
         ("-32600", "400 -32602", "-32600", "400 -32600"),
     ),
-    "params that are no object": (
+    "params that are not an object": (
         {**request("tools/list"), "params": [1]},
         ("-32602", "400 -32602", "-32602", "400 -32600"),
     ),
