@@ -15,13 +15,15 @@ from typing import Any, NamedTuple
 from examples.agents.speaking import Speaking
 
 MOST_CALLS = 6
+_DOT = re.compile(r"\.(?![^\[]*\])")
 _STEP = re.compile(r"(?P<name>\w+)(?:\[(?:(?P<key>\w+)=(?P<value>[^\]]*)|(?P<last>-1)|)\])?")
 
 
 class Task(NamedTuple):
     """A question. ``given`` is what the person said, by the names of arguments; ``words`` are those that choose calls.
 
-    ``find`` is where the answer stands, as ``events[action=removed].version``, and ``answer`` what it is.
+    ``find`` is where the answer stands, as ``events[action=removed].version``, and ``answer`` what it is. ``facts`` are
+    further places with what is there, all of which the answers must tell, too.
     """
 
     name: str
@@ -30,11 +32,26 @@ class Task(NamedTuple):
     words: Sequence[str]
     find: str
     answer: Sequence[Any]
+    facts: Mapping[str, Sequence[Any]] = {}
+    most_calls: int = 2
+    most_bytes: int = 8_000
 
-    def is_answered(self, found: Sequence[Any]) -> bool:
-        """Whether what was found is the answer."""
-        pairs = zip(found, self.answer, strict=False)
-        return len(found) == len(self.answer) and all(_is(one, wanted) for one, wanted in pairs)
+    @property
+    def wanted(self) -> dict[str, Sequence[Any]]:
+        """All that the answers must tell, by where it stands."""
+        return {self.find: self.answer, **self.facts}
+
+    def missed(self, solved: Solved) -> list[str]:
+        """What is wrong with a solution: calls or bytes too many, facts not told, comments that end within code."""
+        said = [f"{len(solved.calls)} calls, at most {self.most_calls}"] if len(solved.calls) > self.most_calls else []
+        if solved.bytes > self.most_bytes:
+            said.append(f"{solved.bytes:,} bytes, at most {self.most_bytes:,}")
+        for path, wanted in self.wanted.items():
+            if not told(found := solved.facts.get(path, ()), wanted):
+                said.append(f"{path}: {found!r}, not {wanted!r}")
+        return said + [
+            f"a comment ends within code: …{each[-80:]}" for each in solved.comments if each.count("```") % 2
+        ]
 
 
 class Step(NamedTuple):
@@ -45,11 +62,16 @@ class Step(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """What was found, by which calls, and the bytes of all answers."""
+    """What was found by where it stands, by which calls, the bytes of all answers, and the comments among them."""
 
-    found: tuple[Any, ...]
+    facts: Mapping[str, tuple[Any, ...]]
     calls: tuple[Step, ...]
     bytes: int
+    comments: tuple[str, ...] = ()
+
+    def found(self, task: Task) -> tuple[Any, ...]:
+        """The answer to the task."""
+        return self.facts.get(task.find, ())
 
 
 class Follower:
@@ -62,19 +84,22 @@ class Follower:
         self.listed_bytes = listed.bytes
 
     def solve(self, task: Task) -> Solved:
-        """The answer to a task, or nothing after :data:`MOST_CALLS` calls."""
+        """The answer to a task, or what was found of it after as many calls as it may take, or :data:`MOST_CALLS`."""
         step: Step | None = self._first(task)
         made: list[Step] = []
+        facts: dict[str, tuple[Any, ...]] = {}
+        comments: list[str] = []
         size = 0
-        while step is not None and len(made) < MOST_CALLS:
-            told = self._server.call(step.tool, **step.arguments)
+        while step is not None and len(made) < max(MOST_CALLS, task.most_calls):
+            answered = self._server.call(step.tool, **step.arguments)
             made.append(step)
-            size += told.bytes
-            document = told.document
-            if found := tuple(dict.fromkeys(extract(document, task.find))):
-                return Solved(found, tuple(made), size)
-            step = self._next(task, document, made)
-        return Solved((), tuple(made), size)
+            size += answered.bytes
+            document = answered.document
+            comments += (document[name] for name in ("comment", "content", "report") if name in document)
+            found = {path: tuple(dict.fromkeys(extract(document, path))) for path in task.wanted if path not in facts}
+            facts |= {path: values for path, values in found.items() if values}
+            step = None if task.wanted.keys() == facts.keys() else self._next(task, document, made)
+        return Solved(facts, tuple(made), size, tuple(map(str, comments)))
 
     def _first(self, task: Task) -> Step:
         able = [name for name, tool in self.tools.items() if _takes(tool["inputSchema"], task.given)]
@@ -121,6 +146,11 @@ class Follower:
         return " ".join((tool, described["description"], *(each.get("description", "") for each in arguments)))
 
 
+def told(found: Sequence[Any], wanted: Sequence[Any]) -> bool:
+    """Whether what was found is what was wanted: as many values, each equal or a text that has it."""
+    return len(found) == len(wanted) and all(map(_is, found, wanted))
+
+
 def _is(found: Any, wanted: Any) -> bool:
     return wanted in found if isinstance(found, str) and isinstance(wanted, str) else bool(found == wanted)
 
@@ -132,7 +162,7 @@ def _takes(schema: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
 def extract(document: Any, path: str) -> Iterator[Any]:
     """The values at a path: ``rows[verdict=BREAKING].version``, ``items[].kind``, ``moves[-1].reason``."""
     values: list[Any] = [document]
-    for step in path.split("."):
+    for step in _DOT.split(path):
         match = _STEP.fullmatch(step)
         assert match, f"{step}: no step of a path"
         inner = [value[match["name"]] for value in values if isinstance(value, dict) and match["name"] in value]

@@ -59,8 +59,8 @@ def make(folder: Path) -> Path:
         _store(database, _built(folder / "geo" / version, "libgeo.so.1", source, version in STRIPPED), version, day)
     for day, (version, (soname, source)) in enumerate(NET.items(), 1):
         _store(database, _built(folder / "net" / version, soname, source), version, day)
-    _command(database, "db", "baseline", "set", "libgeo@1.0", "--actor", "ada", "--reason", "the first stable release")
-    _command(
+    command(database, "db", "baseline", "set", "libgeo@1.0", "--actor", "ada", "--reason", "the first stable release")
+    command(
         database,
         "db",
         "baseline",
@@ -71,13 +71,11 @@ def make(folder: Path) -> Path:
         "--reason",
         "1.4 has long-term support",
     )
-    _command(database, "db", "baseline", "set", "libnet@2.0", "--actor", "ada", "--reason", "2.0 is what we ship")
+    command(database, "db", "baseline", "set", "libnet@2.0", "--actor", "ada", "--reason", "2.0 is what we ship")
     failed = _built(folder / "geo" / "2.2", "libgeo.so.1", FAILED)
-    _command(
-        database, "ingest", failed, "--version", "2.2", "--against", "prev", "--keep-failed", "--released", _day(9)
-    )
+    command(database, "ingest", failed, "--version", "2.2", "--against", "prev", "--keep-failed", "--released", _day(9))
     for library in ("libgeo", "libnet"):
-        _command(database, "history", library)
+        command(database, "history", library)
     _built(folder / "build", "libgeo.so.1", BUILD)
     (folder / "accepted.yaml").write_text(SUPPRESSIONS)
     return database
@@ -94,14 +92,15 @@ def _built(folder: Path, soname: str, source: str, stripped: bool = False) -> Pa
 
 
 def _store(database: Path, library: Path, version: str, day: int) -> None:
-    _command(database, "ingest", library, "--version", version, "--released", _day(day))
+    command(database, "ingest", library, "--version", version, "--released", _day(day))
 
 
 def _day(number: int) -> str:
     return f"2026-03-{number:02}"
 
 
-def _command(database: Path, *words: str | Path) -> None:
+def command(database: Path, *words: str | Path) -> None:
+    """Ask abistore about a database. Raises :class:`Missing` where it does not give a verdict."""
     done = subprocess.run([ABISTORE, "--db", database, *words], capture_output=True, text=True)
     if done.returncode not in VERDICTS:
         raise Missing(f"abistore {' '.join(map(str, words))}: exit {done.returncode}\n{done.stderr}")

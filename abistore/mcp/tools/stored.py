@@ -86,14 +86,16 @@ def abi_list(
 
 
 def _next(library: str | None, shown: list[StoredItem]) -> tuple[NextCall, ...]:
-    lines = dict.fromkeys(f"{item.target}/{item.profile}" for item in shown)
-    if library and lines:
-        line = next(iter(lines)) if len(lines) > 1 else None
-        history = asking("abi_history", "Read the verdict about each release.", library=library, line=line)
+    if not shown:
+        return (asking("abi_help", "Read how to begin.", topic="workflow"),)
+    first = shown[0].library
+    lines = dict.fromkeys(f"{item.target}/{item.profile}" for item in shown if item.library == first)
+    line = next(iter(lines)) if len(lines) > 1 else None
+    if library:
+        history = asking("abi_history", "Read the verdict about each release.", library=first, line=line)
         return (history, _about_last(library, line, shown))
-    if shown:
-        return (asking("abi_list", "List the releases of the first library.", library=shown[0].library),)
-    return (asking("abi_help", "Read how to begin.", topic="workflow"),)
+    listed = asking("abi_list", "List the releases of the first library.", library=first)
+    return (listed, asking("abi_history", "Read the verdict about each of them.", library=first, line=line))
 
 
 def _about_last(library: str, line: str | None, shown: list[StoredItem]) -> NextCall:
