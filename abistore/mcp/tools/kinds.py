@@ -254,8 +254,8 @@ A review notes what people say of a finding (seen, intended, defect): abi_review
 abi_findings(state='reviewed') lists them. It changes no verdict. An approval accepts a break: abi_approve asks the
 user, gates then pass, and every report says who decided; abistore://libraries/{library}/approvals lists them.""",
     "consumers": """\
-A consumer is a stored program that uses a library. abi_consumers(new_input) lists the consumers that a release or a build breaks,
-abi_consumers(program) which releases a program can run on, abi_consumers(library, name) who uses a symbol or type.
+A consumer is a stored program that uses a library. abi_consumers(new_input) lists those that a release or a build
+breaks, abi_consumers(program) which releases a program can run on, abi_consumers(library, name) who uses a symbol or type.
 abistore://consumers/{consumer} has what one imports. People add consumers on the command line.""",
     "whatif": """\
 abi_whatif judges an edit of headers before it is built, for each baseline of a library: header_patch is a unified diff
