@@ -231,7 +231,7 @@ def test_reports_name_the_consumers_that_each_break_hurts(abistore: Call, stored
         found = hurt(report)
         assert {key: found.get(key) for key in EXPECTED} == EXPECTED
         assert {name for names in found.values() for name in names} == {"caller", "measurer"}
-        (told,) = (each for each in report["notes"] if each.startswith("hurts"))
+        (told,) = (each for each in report["notes"] if each.startswith("affects"))
         assert told.startswith("affects 2 of 4 known consumers of ") and told.endswith(": caller, measurer")
         unsure = "not checked of 2 known consumers (asker, plain): "
         assert any(each.startswith(unsure) and "dlsym" in each for each in report["notes"])
