@@ -121,7 +121,7 @@ def test_a_file_passes_no_gate_under_another_label(based: Call, new: Path) -> No
 def test_a_candidate_is_no_measure(based: Call, new: Path) -> None:
     assert based("ingest", new, "--version", "2.0", "--against", "baseline", "--keep-failed").code == 4
     done = based("ingest", new, "--version", "2.1", "--against", "candidate:2.0")
-    assert (done.code, "a candidate is no release" in done.err) == (64, True)
+    assert (done.code, "a candidate cannot be a baseline" in done.err) == (64, True)
     assert based("ingest", new, "--version", "2.1", "--against", "latest").code == 4
     assert versions(based) == ["1.0"]
 
