@@ -584,7 +584,7 @@ def test_a_snapshot_that_claims_what_it_does_not_hold_is_refused(
     for facets in (["symbol"], ["symbol", "layout"]):
         path.write_text(json.dumps({**document, "facets": facets}))
         done = based("ingest", path, "--version", "2.0", "--against", "baseline")
-        assert (done.code, "its evidence says" in done.err) == (65, True)
+        assert (done.code, "its evidence claims" in done.err) == (65, True)
         assert based("import", path, "--version", "2.0").code == 65
         assert based("compare", "libcase@1.0", path).code == 65
 
