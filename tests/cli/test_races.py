@@ -112,7 +112,7 @@ def test_of_pipelines_that_move_a_channel_at_once_one_wins_and_all_others_are_to
         assert stood(shared) == [*before, won]
         for done in told:
             if done.code:
-                assert f"baseline release stands at {won}, and not {before[-1]}" in done.err
+                assert f"baseline release is at {won}, not at {before[-1]}" in done.err
                 assert "check where it is now, and decide again" in done.err
 
 

@@ -106,7 +106,7 @@ def test_a_report_has_the_gate_that_was_asked_for(abistore: Call, old: Path, new
 def test_every_report_tells_that_two_different_libraries_were_compared(abistore: Call, old: Path, format: str) -> None:
     other = build_library(OLD, soname="libother.so.1")
     done = abistore("compare", old, other, "--format", format)
-    said = "these libraries have different names, libcase.so.1 and libother.so.1"
+    said = "these libraries have different names: libcase.so.1 and libother.so.1"
     assert said in done.out
     assert done.err == ("" if format == "json" else f"note: {said}\n")
     assert abistore("compare", old, other, "-q").err == ""

@@ -204,11 +204,7 @@ def test_a_password_that_an_older_version_stored_is_not_shown(
     abistore: Call, values: dict[str, str | Path], database: Path, new: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as older:
-        for module in (
-            "abistore.model.snapshot",
-            "abistore.extract.debuginfod",
-            "abistore.store.database",
-        ):
+        for module in ("abistore.urls", "abistore.extract.debuginfod", "abistore.store.database"):
             older.setattr(f"{module}.masked", lambda text, secrets=(): text)
         told = ["--debuginfod", "--url", values["--url"], "--version"]
         for version, library in (("1.0", values["old"]), ("2.0", new)):
