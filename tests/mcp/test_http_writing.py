@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx2
 import pytest
 from mcp import Client
 from mcp.types import ElicitRequestParams, ElicitResult, TextContent
 
 from abistore.errors import UsageError
 from abistore.interface import db_audit, open_store
-from abistore.mcp.listening import Listening
+from abistore.mcp.listening import Listening, add
 from abistore.mcp.tools.all import TOOLS, WRITING
 from tests.mcp.conftest import ERAS, Era, fill
 from tests.mcp.over_http import INITIALIZE, META, MODERN, Served, served
 
-SESSIONS = 3
+SUBJECTS = ("reader", "writer", "builder", "tester")
+SESSIONS = len(SUBJECTS) - 1
+"""One less than there are subjects, of which each has one session at most."""
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +37,10 @@ def database(libraries: dict[str, Path], tmp_path_factory: pytest.TempPathFactor
 def server(database: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     where = ("--host", "0.0.0.0", "--allow-remote", "--allowed-host", "127.0.0.1", "--allowed-host", "abi.example.org")
     bounds = ("--max-sessions", str(SESSIONS), "--session-timeout", "2", "--allowed-origin", "https://abi.example.org")
-    with served(tmp_path_factory.mktemp("http"), database, "--allow-write", *where, *bounds) as found:
+    folder = tmp_path_factory.mktemp("http")
+    for subject in SUBJECTS:
+        add(folder / "tokens", subject, write=subject == "writer")
+    with served(folder, database, "--allow-write", *where, *bounds) as found:
         yield found
 
 
@@ -89,16 +95,23 @@ def test_names_and_pages_are_checked_where_other_machines_ask_too(server: Served
 
 
 def test_sessions_are_bounded_and_end_when_nobody_uses_them(server: Served) -> None:
-    opened = [server.post(INITIALIZE) for _ in range(SESSIONS + 1)]
-    assert opened[-1].status_code == 503
-    first = next(answer.headers["mcp-session-id"] for answer in opened if answer.status_code == 200)
-    for _ in range(600):  # a session that is asked does not end, so only new ones are tried
-        time.sleep(0.2)
-        if server.post(INITIALIZE).status_code == 200:
-            break
+    opened = {subject: server.post(INITIALIZE, subject) for subject in SUBJECTS}
+    assert opened[SUBJECTS[-1]].status_code == 503
+    who, first = next((who, told.headers["mcp-session-id"]) for who, told in opened.items() if told.status_code == 200)
     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-    while server.post(ping, Mcp_Session_Id=first).status_code != 404:
-        time.sleep(3)  # longer than the session lives after a request
+    # a session that is asked does not end, so new ones are tried first, and then the old one after a longer time
+    assert answered_in_time(200, 0.2, lambda: server.post(INITIALIZE, SUBJECTS[-1]))
+    assert answered_in_time(404, 3, lambda: server.post(ping, who, Mcp_Session_Id=first))
+
+
+def answered_in_time(code: int, pause: float, ask: Callable[[], httpx2.Response]) -> bool:
+    """Whether what is asked again and again, with pauses in seconds, is answered so within two minutes."""
+    ends = time.monotonic() + 120
+    while ask().status_code != code:
+        if time.monotonic() > ends:
+            return False
+        time.sleep(pause)
+    return True
 
 
 def test_other_machines_hear_that_nothing_is_encrypted(server: Served) -> None:
