@@ -280,7 +280,7 @@ def test_readiness_over_http_needs_tokens_names_and_a_port(
     monkeypatch.setenv("ABISTORE_MCP_TRANSPORT", "streamable-http")
     monkeypatch.setenv("ABISTORE_MCP_TOKEN_FILE", str(file))
     monkeypatch.setenv("ABISTORE_MCP_READ_ROOT", f"{tmp_path}:/nowhere/at/all")
-    assert "--read-root /nowhere/at/all: is no folder" in refused(capsys, *check)
+    assert "--read-root /nowhere/at/all: not a readable folder" in refused(capsys, *check)
     monkeypatch.setenv("ABISTORE_MCP_READ_ROOT", f"{tmp_path}:{stored.parent}")
     capsys.readouterr()
     assert run(["mcp", "serve", *check]) == 0

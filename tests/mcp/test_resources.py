@@ -358,7 +358,7 @@ def test_a_statement_by_a_deprecation_window_is_that_of_the_command_line(agent: 
     given = json.loads(read(agent, "abistore://libraries/libgeo/releases/2.0/statement/2%20minor"))["statement"]
     assert given["deprecation"] == "2 minor"
     code, said = unread(agent, "abistore://libraries/libgeo/releases/2.0/statement/soon")
-    assert "no deprecation window" in said, code
+    assert "not a deprecation window" in said, code
 
 
 def test_a_ledger_names_the_lines_that_lack_the_version(modern: Agent, tmp_path: Path) -> None:
