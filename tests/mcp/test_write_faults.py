@@ -144,7 +144,10 @@ def test_a_database_of_an_older_schema_is_not_upgraded_by_a_call(
         ("abi_delete", {"library": "libgeo", "version": "R_1", "confirm_digest": "0" * 12}),
     ):
         refused = agent.refused(tool, **given)
-        assert (refused["code"], refused["hint"]) == ("SCHEMA_OUTDATED", "run `abistore db upgrade`")
+        assert (refused["code"], refused["hint"]) == (
+            "SCHEMA_OUTDATED",
+            "run `abistore db upgrade` (command line only)",
+        )
     assert database.read_bytes() == before
     assert not list(tmp_path.glob("*.backup*"))
 
