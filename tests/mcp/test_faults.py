@@ -78,9 +78,11 @@ class Faulty:
 
 
 def is_running(process: int) -> bool:
-    """Whether a process is there, and no zombie that its parent has not been told of."""
+    """Whether a process is there, and no zombie whose parent can be told that it ended: each of its threads has."""
+    found = Path(f"/proc/{process}")
     try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        state = (found / "stat").read_text().rpartition(")")[2].split()[0]
+        return state != "Z" or len(list((found / "task").iterdir())) > 1
     except OSError:
         return False
 
