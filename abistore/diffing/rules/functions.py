@@ -336,7 +336,7 @@ def declaration_changed_private(export: Changed[UndeclaredExport]) -> Iterator[N
 
     Where the public headers are known, none of them mentions it. Otherwise its header is outside the ``include`` folder
     of the public headers, and no public header needs it. Or the export's version node is named private or internal.
-    Only a program that includes the library's internal headers was recompiledst the old declaration.
+    Only a program that includes the library's internal headers was compiled against the old declaration.
 
     Fix: nothing, if no installed header declares it; build with ``-fvisibility=hidden`` to keep such symbols out of the
     export table.
@@ -352,8 +352,8 @@ def declaration_changed_undeclared(export: Changed[OmittedExport]) -> Iterator[N
     """An export changed that no public header declares or uses.
 
     The old release's headers and everything that they include are known. None of them has the name, and no inline
-    function, template or macro uses it: no program was recompiledst the old declaration. The given headers are assumed
-    to be all public headers.
+    function, template or macro uses it: no program was compiled against the old declaration. The given headers are
+    assumed to be all public headers.
 
     Fix: nothing; build with ``-fvisibility=hidden`` to keep such symbols out of the export table.
     """
@@ -385,7 +385,7 @@ def declaration_changed_uncallable(export: Changed[UncallableExport]) -> Iterato
 
     It passes a class by value that the public headers declare but do not define: ``class View;`` and ``View name()
     const;``. Compilers reject each call. Or it takes a reference to such a class, and nothing in the headers gives
-    programs an object of it. Only a program that includes the library's internal headers was recompiledst the old
+    programs an object of it. Only a program that includes the library's internal headers was compiled against the old
     declaration.
 
     Fix: nothing, if no installed header defines the class; else keep the function, and add one with a new name.

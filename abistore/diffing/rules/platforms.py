@@ -47,8 +47,8 @@ def compat_version_changed(library: Changed[Library]) -> Iterator[Note]:
 def compat_version_changed_raised(library: Changed[Library]) -> Iterator[Note]:
     """The compatibility version of the dylib was raised.
 
-    Existing binaries ask for the old one or less, and load. Relinked programsst the new release ask for at least this
-    one.
+    Existing binaries ask for the old one or less, and load. Programs linked against the new release ask for at least
+    this one.
 
     Fix: nothing, if exports were added.
     """

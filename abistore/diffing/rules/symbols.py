@@ -138,7 +138,7 @@ def _makes_abstract(name: Name, context: Context) -> bool:
 def func_added(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
     """An exported function was added.
 
-    Existing binaries do not use it. Relinked programsst the new release need at least this release.
+    Existing binaries do not use it. Programs linked against the new release need at least this release.
 
     Fix: nothing; raise the minor version, and put it in a new version node where the library has version nodes.
     """
@@ -188,7 +188,7 @@ def var_removed(symbol: Removed[Symbol]) -> Iterator[Note]:
 def var_added(symbol: Added[Symbol]) -> Iterator[Note]:
     """An exported variable was added.
 
-    Existing binaries do not use it. Relinked programsst the new release need at least this release.
+    Existing binaries do not use it. Programs linked against the new release need at least this release.
 
     Fix: nothing; prefer an accessor function, because the variable's size is from now on part of the ABI.
     """

@@ -76,7 +76,7 @@ def symbol_version_defined_added(
     """A version node, or another version of an existing export, was added.
 
     Existing binaries keep the version that they were linked with; those built without versions bind to the default
-    ones. Relinked programsst new symbols need at least this release.
+    ones. Programs linked against new symbols need at least this release.
 
     Fix: nothing.
     """

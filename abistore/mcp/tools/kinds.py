@@ -255,8 +255,8 @@ abi_findings(state='reviewed') lists them. It changes no verdict. An approval ac
 user, gates then pass, and every report says who decided; abistore://libraries/{library}/approvals lists them.""",
     "consumers": """\
 A consumer is a stored program that uses a library. abi_consumers(new_input) lists those that a release or a build
-breaks, abi_consumers(program) which releases a program can run on, abi_consumers(library, name) who uses a symbol or type.
-abistore://consumers/{consumer} has what one imports. People add consumers on the command line.""",
+breaks, abi_consumers(program) which releases a program can run on, abi_consumers(library, name) who uses a symbol or
+type. abistore://consumers/{consumer} has what one imports. People add consumers on the command line.""",
     "whatif": """\
 abi_whatif judges an edit of headers before it is built, for each baseline of a library: header_patch is a unified diff
 of the headers that headers names, declaration a new text of one struct, enum or function. It shows what the edit
