@@ -53,7 +53,7 @@ IncludeFolders: TypeAlias = Annotated[
 ]
 Language: TypeAlias = Annotated[
     Literal["c", "c++"] | None,
-    Described("The language of the headers; by default detected.", agents="Of the headers"),
+    Described("The language of the headers; by default detected.", agents="The language of the headers"),
 ]
 Only: TypeAlias = Annotated[
     tuple[str, ...],
