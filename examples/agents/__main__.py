@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from examples.agents import real, store
+from examples.agents.evaluating import prompts, scores
 from examples.agents.follow import Follower, Solved, Task
 from examples.agents.speaking import Speaking
 from examples.obtain import CACHE, PROJECT
@@ -95,11 +96,52 @@ Two libraries of a few functions, made by real commands (`examples/agents/store.
 TABLE = "| task | calls | bytes | calls made | answer |\n|---|---|---|---|---|\n"
 
 
+EVALUATION = """
+## With a model
+
+A model is asked by a person, with any client of MCP; nothing here starts one. `evaluation` makes the store of real
+histories and prints one line of JSON a task, `{{"task": …, "prompt": …}}`. The client's server is `abistore-mcp --db`
+with that store, `real.db` in the folder. `score` reads lines as `{{"task": …, "answer": …}}` and prints of each task
+how many facts its answer has, and which it lacks; it ends with 1 where one is lacking. A fact counts where the answer
+has its words, whatever the case and the marks of Markdown; a wrong claim beside it is not seen.
+
+```text
+python -m examples.agents evaluation > prompts.jsonl
+python -m examples.agents score answers.jsonl
+```
+"""
+
+
 def main() -> None:
-    """Write the page, unless a task is missed."""
+    """Write the page, print the prompts, or score answers."""
     parser = argparse.ArgumentParser(prog="python -m examples.agents", description=__doc__)
-    parser.add_argument("folder", nargs="?", type=Path, default=CACHE / "agents", help="where the stores are made")
-    folder = parser.parse_args().folder.absolute()
+    parser.add_argument("--folder", type=Path, default=CACHE / "agents", help="where the stores are made")
+    steps = parser.add_subparsers(dest="step")
+    steps.add_parser("evaluation", help="print the tasks for a model")
+    steps.add_parser("score", help="score a model's answers").add_argument("answers", type=Path)
+    asked = parser.parse_args()
+    folder = asked.folder.absolute()
+    if asked.step == "evaluation":
+        REAL.make(folder)
+        print("\n".join(prompts(REAL.tasks(folder))))
+    elif asked.step == "score":
+        sys.exit(_score(asked.answers.read_text().splitlines(), folder))
+    else:
+        _write(folder)
+
+
+def _score(answers: Sequence[str], folder: Path) -> int:
+    every = list(scores(REAL.tasks(folder), answers))
+    for each in every:
+        lacking = "".join(f"; lacks {fact!r}" for fact in each.lacking)
+        print(f"{each.task}: {each.wanted - len(each.lacking)} of {each.wanted}{lacking}")
+    whole = sum(not each.lacking for each in every)
+    print(f"{whole} of {len(every)} tasks")
+    return int(whole < len(every))
+
+
+def _write(folder: Path) -> None:
+    """Write the page, unless a task is missed."""
     sections, missed, listed = [], [], 0
     for introduction, asked in SECTIONS.items():
         with asked.agent(folder) as follower:
@@ -109,7 +151,7 @@ def main() -> None:
         sections.append(f"\n{introduction}\n{TABLE}{_lines(solved)}")
     if missed:
         sys.exit("\n".join(missed))
-    PAGE.write_text(INTRODUCTION.format(listed=listed) + "".join(sections))
+    PAGE.write_text(INTRODUCTION.format(listed=listed) + "".join(sections) + EVALUATION.format())
 
 
 def _lines(solved: Sequence[tuple[Task, Solved]]) -> str:
