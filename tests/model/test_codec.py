@@ -193,7 +193,7 @@ def test_a_snapshot_that_was_edited_is_refused_with_what_to_do(old, new):
         return
     with pytest.raises(SnapshotError, match="was changed") as caught:
         from_json(edited.encode())
-    assert "take its digest out and write it anew with `abistore export`" in caught.value.hint
+    assert "remove its digest and write it again with `abistore export`" in caught.value.hint
     assert from_json(undigested(edited).encode()) != SMALL
 
 
