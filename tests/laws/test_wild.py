@@ -97,9 +97,9 @@ NEGATIVE = {"is": "R", "k": "struct", "z": 8, "f": [{"n": "x", "t": INT, "o": -8
     ("row", "words"),
     [
         ([["function", ""], {"layout": [{"is": "A", "to": INT}]}], "a function without a name in the layout facet"),
-        (alias({"is": "q", "to": INT, "q": []}), "the layout of alias a: target: qualifiers has 'nothing'"),
-        (alias({"is": "q", "to": INT, "q": [""]}), "the layout of alias a: target: qualifiers has"),
-        (alias({"is": "q", "to": INT, "q": ["const", "constant"]}), "target: qualifiers has 'constant'"),
+        (alias({"is": "q", "to": INT, "q": []}), "the layout of alias a: target: qualifiers contains 'nothing'"),
+        (alias({"is": "q", "to": INT, "q": [""]}), "the layout of alias a: target: qualifiers contains ''"),
+        (alias({"is": "q", "to": INT, "q": ["const", "constant"]}), "target: qualifiers contains 'constant'"),
         (alias({"is": "p", "s": "int", "z": -4}), "the layout of alias a: target: size is not a number from 0"),
         (alias({"is": "a", "of": INT, "c": -1}), "the layout of alias a: target: count is not a number from 0"),
         (alias({"is": "*", "to": INT, "k": "**"}), "Invalid enum value '**'"),
