@@ -137,7 +137,7 @@ class TwoStores(RuleBasedStateMachine):
         assert now.keys() <= held.keys() | theirs.keys()
         for label in (held.keys() | theirs.keys()) - now.keys():
             replaced = label.endswith("*") and label.rstrip("*") in now
-            stays_taken_back = label not in held and any("was taken back here" in note for note in done.notes)
+            stays_taken_back = label not in held and any("was removed here" in note for note in done.notes)
             assert replaced or stays_taken_back, label
         for label, digest in now.items():
             assert digest in {held.get(label), theirs.get(label)}
