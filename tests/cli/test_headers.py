@@ -169,7 +169,7 @@ def test_headers_are_for_the_file_where_the_other_side_has_its_own(
         (("--header", "INC", "--include-dir", "/nowhere"), "not a readable folder"),
         (("--header", "INC", "--sysroot", "/nowhere"), "not a readable folder"),
         (("--header", "INC", "--compile-commands", "/nowhere"), "cannot be read"),
-        (("--header", "INC", "--std", "c++99"), "libclang gave up"),
+        (("--header", "INC", "--std", "c++99"), "libclang failed"),
     ],
 )
 def test_what_is_wrong_with_headers_is_an_input_error(
