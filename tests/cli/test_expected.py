@@ -23,7 +23,7 @@ def test_a_baseline_moves_only_from_where_it_is_expected(stored: Call) -> None:
     assert stored("db", "baseline", "set", "libcase@1.0", "--expect", "none").code == 0
     refused = stored("db", "baseline", "set", "libcase@1.1", "--expect", "none", "--json")
     assert (refused.code, refused.error["code"]) == (69, "stale-baseline")
-    assert refused.error["message"].endswith("baseline release stands at 1.0, and not none")
+    assert refused.error["message"].endswith("baseline release is at 1.0, not at none")
     assert stored("db", "baseline", "set", "libcase@1.1", "--expect", "1.0").code == 0
     assert stored("db", "baseline", "set", "libcase", "--clear", "--expect", "1.1").code == 64
 
