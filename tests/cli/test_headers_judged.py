@@ -284,7 +284,7 @@ def test_headers_that_only_one_side_was_given_are_known_of_stored_releases(abist
     ("sources", "kind", "said"),
     [
         (("int gone(int n) { return n; }", ""), "func_removed", "public headers declare the function"),
-        (("", "int gone(int n) { return n; }"), "func_added", "which public headers declared already"),
+        (("", "int gone(int n) { return n; }"), "func_added", "public headers already declared it"),
     ],
     ids=["no longer exported", "exported now"],
 )
