@@ -68,9 +68,9 @@ INTRODUCTION = """# What agents' tasks take
 An agent without a model solves these tasks over standard input and output. It knows no tool and no id: it starts with a
 tool that takes what the person said, and whose description has a word of the task; then it follows the calls that
 answers name in `next`. Its rules are in `examples/agents/follow.py`. It shows how few calls are needed where an agent
-reads what it is told; a model may make more.
+reads the answers; a model may make more.
 
-Each task names the facts that its answers must tell, and how many calls and bytes it may take: two calls, three for the
+Each task names the facts that its answers must have, and how many calls and bytes it may take: two calls, three for the
 review of a build, and more only to read all of a long comparison. A comment that ends within code fails, too. What
 waits for a person, as moving a baseline or accepting a break, is not asked here. To ask all of them, fail where one is
 missed, and make this page again:
