@@ -64,7 +64,7 @@ def test_what_no_debug_information_leaves_unchecked_is_said_and_what_headers_sta
         bare, entries={**bare.entries, "source": {}}, evidence=(*bare.evidence, Evidence("source", "full"))
     )
     details = {each.facet: each.detail for each in compare(told, told).not_checked}
-    assert details["layout"].endswith("are compared as headers declare them, not as the library was built")
+    assert details["layout"].endswith("are compared as declared in headers, not as built")
 
 
 def test_an_export_that_one_side_does_not_describe_is_named() -> None:

@@ -123,7 +123,7 @@ def test_another_parameter_of_a_cpp_function_may_be_an_overload() -> None:
     shapes = Function("use", VOID, (INT, INT)), Function("use", VOID, (LONG,))
     found = judged({old: shapes[0]}, {new: shapes[1]})
     assert found.comparison.verdict is Verdict.BREAKING
-    assert titles(found) == ["keep use(int, int), and add use(long) beside it"]
+    assert titles(found) == ["keep use(int, int), and add use(long)"]
 
 
 def test_a_function_that_becomes_inline_is_no_longer_exported() -> None:

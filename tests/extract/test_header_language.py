@@ -123,5 +123,5 @@ def test_commands_that_are_not_there_are_an_error(tmp_path: Path) -> None:
 
 
 def test_a_list_without_any_command_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(HeaderError, match="the list is empty"):
+    with pytest.raises(HeaderError, match="the list of compile commands is empty"):
         read_compile_commands(commands(tmp_path), [tmp_path])

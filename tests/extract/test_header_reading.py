@@ -152,7 +152,7 @@ def test_headers_that_declare_nothing_are_an_error(tmp_path: Path) -> None:
 def test_a_json_snapshot_takes_no_headers(tmp_path: Path) -> None:
     snapshot = tmp_path / "a.json"
     snapshot.write_bytes(to_json(library(written(tmp_path / "h", {"api.h": HEADER}))))
-    with pytest.raises(UsageError, match="no headers can be added"):
+    with pytest.raises(UsageError, match="headers cannot be added"):
         read_snapshot(snapshot, ExtractOptions(headers=HeaderOptions((tmp_path / "h",))))
 
 

@@ -131,7 +131,7 @@ def test_a_snapshot_for_each_architecture_of_a_universal_file(tmp_path: Path) ->
     assert set(exports(intel)) - set(exports(arm)) == {"only_intel"}
     assert intel.provenance.sha256 == arm.provenance.sha256
     assert only((intel, arm), both, "arm64") is arm
-    with pytest.raises(InputError, match="holds 2 libraries"):
+    with pytest.raises(InputError, match="contains 2 libraries"):
         read_snapshot(both, ExtractOptions())
 
 

@@ -86,10 +86,10 @@ def test_damaged_files_give_a_snapshot_or_an_error(kind: str, tmp_path: Path, mo
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        (b"\0\x01_a\0\0", "no tree"),
-        (b"\0\x02_a\0\x05_b\0\x05\0\0", "no tree"),
+        (b"\0\x01_a\0\0", "not a tree"),
+        (b"\0\x02_a\0\x05_b\0\x05\0\0", "not a tree"),
         (b"\0\x01_a", "cut off"),
-        (b"\0\x01_a\0\x7f", "no tree"),
+        (b"\0\x01_a\0\x7f", "not a tree"),
         (b"\x80" * 20, "cut off"),
     ],
     ids=["a circle", "two parents", "no end", "outside", "an endless number"],

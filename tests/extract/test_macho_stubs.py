@@ -209,11 +209,11 @@ def test_stubs_of_the_system_are_read() -> None:
     [
         ("--- !tapi-tbd\na: &a [x]\nb: *a\n", "references"),
         ("--- !tapi-tbd\n" + "- " * 30 + "x\n", "nested too deeply"),
-        ("--- !tapi-tbd\n- just a list\n", "no table"),
+        ("--- !tapi-tbd\n- just a list\n", "not a table"),
         ("--- !tapi-tbd\ntargets: [ x ]\n", "install-name is missing"),
         ("--- !tapi-tbd\n{", "tbd"),
-        ('{"main_library": {"install_names": 1}}', "no list"),
-        ('{"main_library": ' + "[" * 5000, "no JSON"),
+        ('{"main_library": {"install_names": 1}}', "not a list"),
+        ('{"main_library": ' + "[" * 5000, "not JSON"),
     ],
 )
 def test_a_text_that_is_no_stub_is_an_error(text: str, said: str, tmp_path: Path) -> None:

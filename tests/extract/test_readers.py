@@ -59,18 +59,18 @@ def test_a_reader_gives_all_libraries_of_a_file(universal: Path) -> None:
 
 
 def test_who_needs_one_library_of_several_is_told_the_choices(universal: Path) -> None:
-    with pytest.raises(InputError, match=r"holds 2 libraries: .*arm64.*, .*x86_64") as raised:
+    with pytest.raises(InputError, match=r"contains 2 libraries: .*arm64.*, .*x86_64") as raised:
         capture(universal)
     assert "--target" in raised.value.hint
     assert capture(universal, target="arm64") == empty("arm64")
     assert capture(universal, target=str(empty("x86_64").target)) == empty("x86_64")
-    with pytest.raises(InputError, match="holds 2 libraries"):
+    with pytest.raises(InputError, match="contains 2 libraries"):
         capture(universal, target="riscv64")
 
 
 def test_a_target_chooses_what_is_ingested(universal: Path, tmp_path: Path) -> None:
     (several,) = ingest([universal], IngestPlan(version="1"), database=tmp_path / "one.db")
-    assert several.status == "failed" and "holds 2 libraries" in several.error
+    assert several.status == "failed" and "contains 2 libraries" in several.error
     (one,) = ingest([universal], IngestPlan(version="1", target="arm64"), database=tmp_path / "one.db")
     assert one.release is not None and "arm64" in str(one.release.line.target)
 

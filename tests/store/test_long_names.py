@@ -50,7 +50,7 @@ def test_names_that_differ_at_their_very_end_are_two(address: str) -> None:
 def test_what_a_server_cannot_hold_is_not_told_as_a_lost_connection(postgres_url: str) -> None:
     with Store.open(postgres_url, write=True) as store:
         sql(store.database, "CREATE TABLE narrow (word TEXT UNIQUE)")
-        with pytest.raises(StoreError, match="more than PostgreSQL can hold") as caught:
+        with pytest.raises(StoreError, match="larger than PostgreSQL supports") as caught:
             sql(store.database, "INSERT INTO narrow VALUES (?)", long_spelling(9_000))
         assert "connection" not in caught.value.message
         with pytest.raises(StoreError) as caught:

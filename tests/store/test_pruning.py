@@ -168,5 +168,5 @@ def test_a_plan_that_keeps_nothing_is_refused(address: str) -> None:
 def test_ages_are_days_weeks_or_a_day(text: str, day: str) -> None:
     today = datetime(2026, 1, 31).date()
     assert f"{older_than(text, today):%Y-%m-%d}" == day
-    with pytest.raises(UsageError, match="no age"):
+    with pytest.raises(UsageError, match="is not an age"):
         older_than("soon")

@@ -58,7 +58,7 @@ def test_offsets_that_were_taken_for_hexadecimal_are_put_right() -> None:
     (record,) = snapshot.variants("layout", Name("record", "CStruct"))
     assert isinstance(record, Record)
     assert [field.offset // 8 for field in record.fields] == [0, 16, 32, 48]
-    assert "taken for hexadecimal" in snapshot.evidence_of("layout").detail
+    assert "hexadecimal offsets were detected" in snapshot.evidence_of("layout").detail
 
 
 def types(*records: tuple[int, list[tuple[int, str]]]) -> dict[str, Hash]:

@@ -135,7 +135,7 @@ def test_a_group_gives_one_snapshot_for_each_corpus(tmp_path: Path) -> None:
     with InputFile(path) as file:
         found = read_all(file, ExtractOptions())
     assert [(each.library, each.exports) for each in found] == [("libcase", 1), ("libother", 1)]
-    with pytest.raises(InputError, match="holds 2 libraries"):
+    with pytest.raises(InputError, match="contains 2 libraries"):
         read_snapshot(path, ExtractOptions())
 
 

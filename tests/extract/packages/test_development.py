@@ -279,5 +279,5 @@ def test_of_a_folder_in_which_no_package_needs_the_library_all_packages_are_read
 
 def test_more_packages_than_are_unpacked_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("abistore.extract.packages.reader.MOST_PACKAGES", 2)
-    with pytest.raises(LimitExceeded, match="4 packages may have headers"):
+    with pytest.raises(LimitExceeded, match="4 packages may have needed headers"):
         snapshots(build_library(CASE), devel_packages=(pool(tmp_path),))
