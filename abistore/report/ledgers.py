@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from abistore.model.approvals import Deprecation
+from abistore.model.approvals import FOREVER, Deprecation
 from abistore.model.findings import Verdict
 from abistore.model.history import LineKey
 from abistore.model.labels import SonameChange
@@ -312,7 +312,8 @@ def _of_line(line: StatedLine, of: str) -> Iterator[LedgerTable]:
 def _approval(one: StatedApproval) -> tuple[str, ...]:
     name = ".".join(filter(None, (shortened(one.name), one.part)))
     until = one.until.replace(":", " ", 1) or "any time"
-    why = ", ".join(filter(None, (one.reason, one.ticket, one.scope)))
+    scope = "" if one.scope == FOREVER else one.scope
+    why = ", ".join(filter(None, (one.reason, one.ticket, scope)))
     return one.against, f"{one.kind} {one.id}", name, one.approver, one.approved, until, why
 
 

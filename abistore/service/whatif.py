@@ -302,7 +302,7 @@ def _of_stored(stored: Snapshot, declarations: str) -> HeaderEdit:
         given.write_text(f"{declarations}\n")
         options = HeaderOptions((given,), language=language, clang_args=("-include", str(needed)))
         reading = _read(stored, options, NO_EDITS)
-    after = {name: shapes for name, shapes in reading.entries.items() if _is_declared(shapes)}
+    after = {_meant(stored, name): shapes for name, shapes in reading.entries.items() if _is_declared(shapes)}
     before = {name: found for name in after if (found := _stored(stored, name))}
     return HeaderEdit(
         before, {name: _as_stored(shapes, before.get(name)) for name, shapes in after.items()}, whole=False
@@ -316,6 +316,16 @@ def _scratch() -> Iterator[Path]:
         known = roots()
         with confined(None if known is None else (*known, canonical(folder))):
             yield Path(folder)
+
+
+def _meant(stored: Snapshot, name: Name) -> Name:
+    """The type that a declaration replaces: of a ``typedef struct _box box`` that of ``box``, as people call it."""
+    if name.kind != "record" or _stored(stored, name):
+        return name
+    for shape in _stored(stored, Name("alias", name.spelling)):
+        if isinstance(shape, Alias) and isinstance(shape.target, Named) and shape.target.name.kind == "record":
+            return shape.target.name
+    return name
 
 
 def _is_declared(shapes: Variants) -> bool:

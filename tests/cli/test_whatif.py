@@ -145,6 +145,15 @@ def test_a_declaration_is_judged_without_headers(stored: Call, text: str, verdic
     assert (found["verdict"], found["edited"]) == (verdict, edited)
 
 
+def test_a_typedef_stands_for_the_struct_that_it_names(abistore: Call) -> None:
+    header = "typedef struct _text { long size; char *at; } text;\nint length(const text *text);\n"
+    source = '#include "geo.h"\nint length(const text *text) { return (int)text->size; }\n'
+    abistore("ingest", build_library(source, files={"geo.h": header}), "--version", "1.0", "--library", "libgeo")
+    words = ("--declare", "struct text { int flags; long size; char *at; };", "--json")
+    found = abistore("whatif", "libgeo@1.0", *words).json["what_if"]
+    assert (found["verdict"], found["edited"]) == ("BREAKING", ["_text"])
+
+
 def test_nothing_is_stored(stored: Call, headers: Path, database: Path) -> None:
     before = hashlib.sha256(database.read_bytes()).digest()
     asked(stored, headers, INSERTED)
