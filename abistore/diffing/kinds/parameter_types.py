@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from enum import Enum, auto
 from functools import lru_cache
+from typing import Final
 
 import msgspec
 
@@ -96,6 +97,10 @@ def is_exchangeable(name: Name, old: TypeRef, new: TypeRef, context: Context) ->
     return accepts(name, old, new, context) and serves(name, old, new, context)
 
 
+_UNWRITABLE: Final = ("{", "<lambda", "(anonymous ")
+"""What names of closures and of unnamed types have in them."""
+
+
 class _Conversion(msgspec.Struct, frozen=True):
     """Converts types of one release to those of the other: ``backwards`` where that is the old one.
 
@@ -111,7 +116,7 @@ class _Conversion(msgspec.Struct, frozen=True):
     def converts(self, source: TypeRef, target: TypeRef) -> bool:
         """Whether a value of type ``source`` converts to ``target``. What a name stands for is reported for it."""
         pair = (target, source) if self.backwards else (source, target)
-        if only_named_otherwise(*pair, self.context):
+        if only_named_otherwise(*pair, self.context) or (_is_nameless(source) and _is_nameless(target)):
             return True
         before, after = self._source.bare(source)[0], self._target.bare(target)[0]
         if owned_by(before) and owned_by(before) == owned_by(after) and before != after:
@@ -205,6 +210,16 @@ class _Conversion(msgspec.Struct, frozen=True):
         if self.language != "c++" or not isinstance(source, Named):
             return False
         return any(self._is_same(base, target) for base in _bases(source, self._source))
+
+
+def _is_nameless(type: TypeRef) -> bool:
+    """Whether a type leads to a class without a name that sources can write, as a closure: compilers differ on it."""
+    behind = isinstance(type, Pointer)
+    while isinstance(type, Pointer | Qualified):
+        type = type.target
+    if isinstance(type, Inline):
+        return behind and isinstance(type.shape, Record)
+    return isinstance(type, Named) and any(mark in type.name.spelling for mark in _UNWRITABLE)
 
 
 def _converts_itself(type: TypeRef, side: SideFacts) -> bool:
