@@ -144,7 +144,9 @@ def write_file(path: Path, *pieces: bytes) -> None:
         else:
             write_whole(path, pieces)
     except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror}", "name another file with -o") from error
+        raise OutputError(
+            f"{path}: cannot be written: {error.strerror}", "name another file, or a folder that exists"
+        ) from error
 
 
 def is_file(output: Path | None) -> TypeGuard[Path]:

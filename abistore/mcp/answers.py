@@ -467,7 +467,7 @@ def suppressed_findings(comparison_id: str) -> NextCall:
 
 
 MOST_LINES = 24
-"""How many differing lines of a long declaration are told."""
+"""How many differing lines of a long declaration are shown."""
 
 
 def difference_lines(declared: ComparedDeclaration) -> Iterator[str]:

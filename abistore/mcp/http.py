@@ -103,7 +103,7 @@ class RequestBounds:
         self._sessions: dict[str, tuple[str, float]] = {}
 
     async def admit(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        """Have ``app`` answer a request whose body came in time, of a subject that has room for it."""
+        """Have ``app`` answer a request whose body arrived in time, of a subject that has room for it."""
         request = Request(scope)
         session = request.headers.get(MCP_SESSION_ID_HEADER, "")
         if session in self._sessions:

@@ -223,7 +223,7 @@ it went, after it was deprecated long enough or where nothing says how long. ``t
 
 
 class Deprecation(msgspec.Struct, frozen=True):
-    """A declaration that a release deprecates, or that went.
+    """A declaration that a release deprecates, or that was removed.
 
     ``since`` is the first release whose headers call it deprecated, empty where none did; with ``first_stored`` no
     older headers are stored. ``removed`` is the release that lacks it, ``removable`` what a removal waits for.

@@ -286,7 +286,7 @@ class LogEvent(msgspec.Struct, frozen=True):
 class AuditRecord(msgspec.Struct, frozen=True):
     """One mutation of the store, written in the same transaction as what it describes.
 
-    ``origin`` is the digest that the record has in another store, where it came from there.
+    ``origin`` is the digest that the record has in another store, where it was merged from there.
     """
 
     at: datetime

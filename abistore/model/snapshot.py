@@ -303,7 +303,7 @@ class HeaderFolder(msgspec.Struct, frozen=True, array_like=True, order=True):
 
 
 class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Which public headers were read, and how. All of it is told without the folders of the machine that read them.
+    """Which public headers were read, and how. All of it is recorded without the folders of the machine that read them.
 
     ``files`` are relative to the folders that were given, sorted; ``set_aside`` those of them that did not parse.
     ``given`` are the arguments of ``--header``, without the folders that these lie in: ``a.h``, or ``include/`` for

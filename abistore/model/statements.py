@@ -152,7 +152,7 @@ class LineDifference(msgspec.Struct, frozen=True):
 
 
 class FoldedRelease(msgspec.Struct, frozen=True):
-    """All lines of a release, of one library or of those that came with it: one ``verdict``, the worst.
+    """All lines of a release, of one library or of those in its release: one ``verdict``, the worst.
 
     A line that is missing is a hole: without a break elsewhere the verdict is ``None`` then, and never compatible. So
     it is where no line has anything to be measured by. ``outcome`` and ``exit_code`` are the worst of all lines, and
@@ -275,7 +275,7 @@ class StatedExport(msgspec.Struct, frozen=True):
 
 
 class StatedLine(msgspec.Struct, frozen=True):
-    """A release in one line. Exports are told against ``previous``; none is new in the first release.
+    """A release in one line. Exports are compared with ``previous``; none is new in the first release.
 
     ``decision`` is the one that asks most of this line, and ``step`` the one about the step from ``previous``.
     ``removals`` are the declarations that headers had, with since when they were deprecated and whether that was long

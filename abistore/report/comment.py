@@ -30,7 +30,7 @@ ROOM = 8_000
 
 BREAKS = ("breaking", "api_break")
 MOST_GAPS = 8
-"""How many gaps, notes and suppressions are told."""
+"""How many gaps, notes and suppressions are listed."""
 
 LONGEST_LINE = 400
 """The middle of a longer text is left out, such as of a name with many template arguments."""

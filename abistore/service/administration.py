@@ -84,7 +84,7 @@ def set_baseline(reference: str, plan: BaselinePlan = PLAIN, *, database: Databa
 def set_release_baseline(
     reference: str, plan: BaselinePlan = PLAIN, *, database: Database = None
 ) -> tuple[BaselineMove, ...]:
-    """Point a channel at a version in all lines of a library, and of those that came with it: one move, or none.
+    """Point a channel at a version in all lines of a library, and of those in its release: one move, or none.
 
     ``plan.expect`` must hold in every line. Raises :class:`UsageError` where a line has no such release.
     """

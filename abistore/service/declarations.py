@@ -318,7 +318,7 @@ class DeclaredLife(NamedTuple):
 
 
 class DeclaredLives(NamedTuple):
-    """The lives of all public declarations that were ever deprecated or went; ``read`` are places with headers."""
+    """The lives of all public declarations that were ever deprecated or removed; ``read`` are places with headers."""
 
     lives: Mapping[Name, DeclaredLife]
     read: Sequence[int]

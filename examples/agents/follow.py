@@ -42,7 +42,7 @@ class Task(NamedTuple):
         return {self.find: self.answer, **self.facts}
 
     def missed(self, solved: Solved) -> list[str]:
-        """What is wrong with a solution: calls or bytes too many, facts not told, comments that end within code."""
+        """What is wrong with a solution: calls or bytes too many, facts not found, comments that end within code."""
         said = [f"{len(solved.calls)} calls, at most {self.most_calls}"] if len(solved.calls) > self.most_calls else []
         if solved.bytes > self.most_bytes:
             said.append(f"{solved.bytes:,} bytes, at most {self.most_bytes:,}")

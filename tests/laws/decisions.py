@@ -142,11 +142,12 @@ class LawOfOneDecision:
         return found
 
     def _draw(self) -> None:
-        label, soname = (1, 0, 0), 1
+        label: tuple[int, ...] = (1, 0, 0)
+        soname = 1
         for number in range(RELEASES):
             if number:
                 step = self.random.choices((0, 1, 2), (2, 5, 3))[0]
-                label = (*label[:step], label[step] + 1, *(0,) * (2 - step))  # type: ignore[assignment]
+                label = (*label[:step], label[step] + 1, *(0,) * (2 - step))
                 soname += self.random.random() < (0.7 if step == 0 else 0.15)
             version = ".".join(map(str, label))
             exports = self.random.sample("fghi", self.random.randint(1, 4))
@@ -366,7 +367,7 @@ class LawOfOneDecision:
             self.tally.same("verdict, process", version, code, decision.exit_code)
             code, text = self._printed("verdict", reference, "--statement", *files)
             word = re.search(r"outcome (\w+);", text)
-            stated = word and OUTCOMES[word[1]] if word else ""  # type: ignore[index]
+            stated = OUTCOMES[word[1]] if word else ""
             self.tally.same("statement, text", version, text.split(":")[0], stated)
             self.tally.same("statement, process", version, CODES[text.split(":")[0]] >= {code}, True)
 

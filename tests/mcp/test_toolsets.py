@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from abistore.cli.commands.mcp import skill
+from abistore.cli.main import run
 from abistore.errors import UsageError
 from abistore.mcp.prompts import TASKS
 from abistore.mcp.server import build_server
@@ -53,6 +55,11 @@ def test_single_tools_are_served_beside_a_toolset() -> None:
 def test_a_name_of_none_is_refused_at_the_start(settings: Settings, said: str) -> None:
     with pytest.raises(UsageError, match=re.escape(said)):
         build_server(settings)
+
+
+def test_a_check_of_the_server_finds_a_name_of_none(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--db", str(stored), "mcp", "serve", "--check", "--toolsets", "bogus"]) == UsageError.exit_code
+    assert "--toolsets bogus: there is none" in capsys.readouterr().err
 
 
 def test_next_names_no_tool_that_is_not_served(modern: Agent) -> None:

@@ -282,6 +282,9 @@ def serve_command(
         **asdict(writing),
     )
     if check:
+        from abistore.mcp.tools.all import tools_of  # who serves has them already
+
+        tools_of(started)  # names of tools and toolsets may be wrong
         reached = checked(transport)
         told = {"ready": readiness(started), "reached": reached}
         answer(settings, told, lambda: f"{readiness(started).line}, on {reached}")

@@ -12,7 +12,6 @@ import msgspec
 from abistore.interface import (
     AllowPlan,
     DecisionRequest,
-    EvidenceMissing,
     EvidenceRequirement,
     ExtractOptions,
     HeaderOptions,
@@ -103,7 +102,7 @@ class ComparisonAnswer(Answer, frozen=True, kw_only=True):
 
     verdict: VerdictName | None
     exit_code: int
-    outcome: str
+    outcome: Outcome | None
     comparable: bool
     reason: str | None
     comparison_id: str | None
@@ -239,8 +238,8 @@ def _incomparable(error: Incomparable) -> ComparisonAnswer:
     return ComparisonAnswer(
         headline=f"NOT COMPARABLE: {brief(error.message)}",
         verdict=None,
-        exit_code=EvidenceMissing.exit_code,
-        outcome="undecided",
+        exit_code=error.exit_code,
+        outcome=None,
         comparable=False,
         reason=brief(error.message),
         comparison_id=None,

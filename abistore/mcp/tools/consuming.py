@@ -44,7 +44,7 @@ from abistore.model.words import counted, did_you_mean, listed, near
 
 BUDGET = 1_000
 MOST_REASONS = 8
-"""How many reasons why one program breaks are told."""
+"""How many reasons why one program breaks are listed."""
 
 
 class BrokenItem(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -66,7 +66,7 @@ LONGEST_NAME = 1_000
 """A longer name is no argument of a call that is proposed: nobody sends it back."""
 
 LONG = 600
-"""How many characters a declaration has that is told whole, unless more is asked for."""
+"""How many characters a declaration has that is shown whole, unless more is asked for."""
 
 State: TypeAlias = Literal["active", "suppressed", "advice", "reviewed"]
 
