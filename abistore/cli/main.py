@@ -173,6 +173,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "show": ("inventory", "Show a snapshot, its exports and types, or a declaration as C or C++."),
     "site": ("ingest", "Write the history as static HTML pages."),
     "verdict": ("compare", "Show the verdict about a stored release: one, all baselines, or a statement."),
+    "witness": ("witness", "Show each break by a program that an old user could have written."),
     "whatif": ("compare", "Judge an edit of headers before it is built."),
 }
 """Every command: its module in :mod:`abistore.cli.commands`, imported when it runs, and its line in the overview."""
@@ -181,7 +182,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Store": ("ingest", "import", "export"),
     "Judge": ("compare", "gate", "verdict", "history", "log", "blame", "matrix"),
     "Look": ("show", "list", "consumers"),
-    "Decide": ("whatif", "approve", "policy", "explain", "changes"),
+    "Decide": ("whatif", "witness", "approve", "policy", "explain", "changes"),
     "Set up": ("site", "db", "mcp", "config"),
 }
 """The overview's sections."""

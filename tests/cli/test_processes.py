@@ -84,6 +84,7 @@ ANSWERS = {
     "policy suppress suggest": ("old.so new.so", 0, "suppressions:"),
     "verdict": ("libcase@2.0", 4, "BREAKING"),
     "whatif": ("libcase@2.0 --declare DECLARED", 4, "BREAKING"),
+    "witness": ("old.so new.so", 0, "undefined reference to `gone'"),
 }
 """Words behind each command, the exit code, and what it prints among other things. Words in capitals are filled in."""
 

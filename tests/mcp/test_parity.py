@@ -270,6 +270,7 @@ OTHER: dict[str, str] = {
     "suppressions": FILES,
     "capture": "dump tells it as JSON",
     "configuration": FORM,
+    "witnesses": "it starts compilers, which no server of agents does: tests/witness/test_witnesses.py",
     "whatif": "agents get it shortened: tests/mcp/test_whatif.py",
     "build_site": "it writes a folder for people; agents read abistore://libraries/...: tests/store/test_site.py",
     "gate": "abi_gate asks it of stored builds; a pipeline asks it of its files: tests/cli/test_gate.py",

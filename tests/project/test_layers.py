@@ -22,9 +22,10 @@ BELOW: dict[str, set[str]] = {
     "store": {"urls", "errors", "installing", "limits", "model"},
     "diffing": {"urls", "errors", "files", "model"},
     "report": {"urls", "errors", "limits", "model"},
+    "witness": {"errors", "model", "extract", "report"},
     "service": {
         *("urls", "process", "errors", "limits", "files"),
-        *("model", "extract", "store", "diffing", "report"),
+        *("model", "extract", "store", "diffing", "report", "witness"),
     },
     "interface": {"errors", "model", "report", "service"},
     "mcp": {"arguments", "urls", "process", "errors", "installing", "limits", "files", "model", "report", "interface"},

@@ -224,6 +224,11 @@ def qualifiers(symbol: str) -> tuple[str, ...]:
     return (*words, _REFERENCES[found["reference"]]) if found["reference"] else tuple(words)
 
 
+def file_local(name: str) -> str:
+    """The symbol of a variable or constant that one file of C++ has for itself: ``_ZL5facts``."""
+    return f"_ZL{len(name)}{name}"
+
+
 def is_const_member(symbol: str) -> bool:
     """Whether ``symbol`` is a member function for constant objects."""
     return symbol.startswith("_ZNK")

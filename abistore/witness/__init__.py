@@ -1,0 +1,1 @@
+"""Witnesses: programs of old users, each of which shows one break."""

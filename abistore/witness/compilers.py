@@ -1,0 +1,178 @@
+"""Compilers at hand, asked within limits: in a folder of their own, for a bounded time, in bounded memory."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from abistore.model.snapshot import Target, usual_machine
+
+Language = Literal["c", "c++"]
+
+SUFFIX: Final[Mapping[Language, str]] = {"c": ".c", "c++": ".cpp"}
+_NAMES: Final[Mapping[Language, tuple[str, ...]]] = {"c": ("gcc", "clang", "cc"), "c++": ("g++", "clang++", "c++")}
+
+SECONDS: Final = 20
+"""Of processor time that one command may take, and twice as many on the clock."""
+
+MEMORY: Final = 2 << 30
+"""Bytes of address space of one command."""
+
+FILE: Final = 64 << 20
+"""Bytes of a file that a command may write."""
+
+MOST_SAID: Final = 400
+"""Characters of a message that are kept."""
+
+
+class Compiler(NamedTuple):
+    """A compiler: the command that starts it, and its version as it says it."""
+
+    command: str
+    version: str
+
+
+class CommandResult(NamedTuple):
+    """Whether a command did what it was to do, what it printed, and its first error."""
+
+    succeeded: bool
+    printed: str = ""
+    error: str = ""
+
+
+@cache
+def compiler(language: Language) -> Compiler | None:
+    """The first compiler of a language that is installed; ``None`` where there is none."""
+    for name in _NAMES[language]:
+        if shutil.which(name):
+            said = subprocess.run([name, "--version"], capture_output=True, text=True, timeout=SECONDS, check=False)
+            return Compiler(name, said.stdout.partition("\n")[0])
+    return None
+
+
+def is_native(target: Target) -> bool:
+    """Whether programs for a target start on this machine."""
+    here = os.uname()
+    return target.format == "elf" and here.sysname == "Linux" and target.machine == usual_machine(here.machine)
+
+
+OF_THE_SYSTEM: Final = ("/usr/include/", "/usr/lib/", "/usr/local/include/", "/usr/local/lib/", "/opt/", "/nix/store/")
+"""Folders of compilers and of the C library: headers may include what is below them."""
+
+OUTSIDE: Final = "a header includes a file outside of the folders of headers"
+
+
+class Workshop:
+    """A temporary folder in which programs are compiled, linked and loaded."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+
+    def write(self, files: Mapping[str, str]) -> None:
+        """Put files into the folder, by their relative names."""
+        for name, text in files.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    def compile(self, source: str, made: str, flags: Iterable[str], language: Language) -> CommandResult:
+        """Compile one file of the folder to an object file. No compiler is no success, without an error."""
+        found = compiler(language)
+        if found is None:
+            return CommandResult(False)
+        given = list(flags)
+        done = self._run([found.command, "-c", "-w", "-H", *given, source, "-o", made], told=True)
+        roots = [str(Path(each[2:]).resolve()) for each in given if each.startswith("-I")]
+        if not all(self._may_include(each, roots) for each in _INCLUDED.findall(done.error)):
+            return CommandResult(False, error=OUTSIDE)
+        return done._replace(error="" if done.succeeded else first_error(done.error))
+
+    def _may_include(self, name: str, roots: Sequence[str]) -> bool:
+        path = str((self.folder / name).resolve())
+        allowed = (*OF_THE_SYSTEM, f"{self.folder}/", *(f"{each}/" for each in roots))
+        return path.startswith(allowed)
+
+    def link(
+        self, parts: Sequence[str | Path], made: str, language: Language, flags: Iterable[str] = ()
+    ) -> CommandResult:
+        """Link a program of object files and libraries."""
+        found = compiler(language)
+        if found is None:
+            return CommandResult(False)
+        return self._run([found.command, *flags, *map(str, parts), "-o", made])
+
+    def resolve(self, program: str, libraries: Path) -> CommandResult:
+        """Have the dynamic linker look up all that a program asks for, without starting anything."""
+        asked = {"LD_TRACE_LOADED_OBJECTS": "1", "LD_WARN": "1", "LD_BIND_NOW": "1"}
+        done = self._run([f"./{program}"], {**asked, "LD_LIBRARY_PATH": str(libraries)})
+        told = [line.strip() for line in f"{done.printed}\n{done.error}".splitlines() if _TROUBLE.search(line)]
+        return CommandResult(not told and done.succeeded, error=_shown("; ".join(dict.fromkeys(told)) or done.error))
+
+    def start(self, program: str, libraries: Path) -> CommandResult:
+        """Start a program with the libraries of a folder: their constructors run."""
+        return self._run([f"./{program}"], {"LD_BIND_NOW": "1", "LD_LIBRARY_PATH": str(libraries)})
+
+    def _run(
+        self, command: Sequence[str], environment: Mapping[str, str] | None = None, *, told: bool = False
+    ) -> CommandResult:
+        """What a command did; with ``told``, all that it wrote to standard error stands for its error."""
+        clean = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C", "TMPDIR": str(self.folder)}
+        with subprocess.Popen(
+            command,
+            cwd=self.folder,
+            env={**clean, **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+            preexec_fn=_hold,
+        ) as process:
+            try:
+                printed, said = process.communicate(timeout=2 * SECONDS)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+                return CommandResult(False, error=f"no answer within {2 * SECONDS} seconds")
+        error = said if told or not process.returncode else first_error(said)
+        return CommandResult(process.returncode == 0, printed, error)
+
+
+def _hold() -> None:
+    for kind, most in (
+        (resource.RLIMIT_CPU, SECONDS),
+        (resource.RLIMIT_AS, MEMORY),
+        (resource.RLIMIT_FSIZE, FILE),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, hard = resource.getrlimit(kind)
+        resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+_TROUBLE = re.compile(
+    r"not found|undefined symbol|no version information|symbol lookup error|cannot open|different size"
+)
+_INCLUDED = re.compile(r"^\.+ (.+)$", re.MULTILINE)
+_ERROR = re.compile(r"(?:fatal )?error: .*|undefined reference to .*|undefined symbol: .*|version `.*")
+
+
+def first_error(said: str) -> str:
+    """The first error of a compiler or linker, without the lines of files that it shows."""
+    for line in said.splitlines():
+        if found := _ERROR.search(line):
+            return _shown(found[0])
+    return _shown(next((line for line in said.splitlines() if line.strip()), ""))
+
+
+def _shown(text: str) -> str:
+    """A message without the folders in it."""
+    return re.sub(r"(?:/[^\s/:'`]+)+/", "", text)[:MOST_SAID]

@@ -1,0 +1,340 @@
+"""Declarations of a snapshot as text that a compiler reads: each name behind all that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from msgspec.structs import replace
+
+from abistore.model.declarations import UNNAMED_ENUM, Name, is_unnamed_enum
+from abistore.model.names.qualified import last_component, scope, template_of
+from abistore.model.names.spelling import declare, function_text, spell
+from abistore.model.names.symbols import is_mangled, qualifiers
+from abistore.model.shapes import (
+    Access,
+    Alias,
+    AnyShape,
+    Array,
+    Enum,
+    Field,
+    Foreign,
+    Function,
+    Inline,
+    MemberPointer,
+    Named,
+    Opaque,
+    Pointer,
+    Primitive,
+    Procedure,
+    Qualified,
+    Record,
+    Special,
+    TypeRef,
+    Variable,
+    VirtualMethod,
+)
+from abistore.model.snapshot import Snapshot
+
+INDENT: Final = "    "
+
+
+class Unspellable(Exception):
+    """The snapshot does not tell enough of a declaration to write it as source; the message says of which, and why."""
+
+
+class SnapshotText:
+    """The declarations of one snapshot, in C or C++."""
+
+    def __init__(self, snapshot: Snapshot, *, c: bool, has_tag: Callable[[Name], bool] = lambda _: True) -> None:
+        self._snapshot = snapshot
+        self._c = c
+        self._has_tag = has_tag
+        self._done: dict[Name, bool] = {}
+        self._lines: list[str] = []
+        self._members: dict[Name, list[tuple[Access, str]]] = {}
+
+    def of(self, names: Iterable[Name], members: Iterable[tuple[Name, Function]] = ()) -> str:
+        """All of ``names`` declared, with the member functions ``members`` in their classes.
+
+        Raises :class:`Unspellable`.
+        """
+        for _symbol, function in members:
+            if function.method is not None:
+                shown = function.method.access, self._method(function)
+                self._members.setdefault(function.method.owner, []).append(shown)
+        for name in names:
+            self._declare(name)
+        return "".join(f"{line}\n" for line in self._lines)
+
+    def shape(self, name: Name) -> AnyShape | None:
+        """What the snapshot knows of a name; ``None`` where it knows nothing."""
+        return next(iter(self._snapshot.described(name)), None)
+
+    def type(self, type: TypeRef, name: str = "") -> str:
+        """A type, or a declarator of it, in the words of the language."""
+        return declare(self._worded(type), name)
+
+    def _declare(self, name: Name, *, complete: bool = True) -> None:
+        if self._done.get(name, False) or (name in self._done and not complete):
+            return
+        shape = self.shape(name)
+        match shape:
+            case Record() if complete:
+                self._record(name, shape)
+            case Record() | Opaque() | Foreign():
+                self._forward(name, shape, complete=complete)
+            case Enum():
+                self._done[name] = True
+                self._put(name, self._enum(name, shape))
+            case Alias():
+                self._done[name] = True
+                self._need(shape.target, complete=False)
+                self._put(name, f"typedef {self.type(shape.target, last_component(name.spelling))};")
+            case Function():
+                self._done[name] = True
+                self._function(name, shape)
+            case Variable():
+                self._done[name] = True
+                self._need(shape.type, complete=True)
+                self._put(name, f"extern {self.type(shape.type, last_component(shape.display))};", shape.display)
+            case _:
+                raise Unspellable(f"nothing describes {name.spelling}")
+
+    def _function(self, name: Name, shape: Function) -> None:
+        for each in (shape.result, *shape.parameters):
+            self._need(each, complete=shape.method is None)
+        if shape.method is not None:
+            return
+        text = function_text(self._plain(shape), c=self._c)
+        linkage = "" if self._c or is_mangled(name.spelling) else 'extern "C" '
+        self._put(name, f"{linkage}{text}", shape.display)
+
+    def _plain(self, shape: Function) -> Function:
+        return replace(
+            shape,
+            display=last_component(shape.display),
+            result=self._worded(shape.result),
+            parameters=tuple(map(self._worded, shape.parameters)),
+        )
+
+    def _method(self, shape: Function) -> str:
+        method = shape.method
+        assert method is not None
+        if method.virtual != "no":
+            return ""  # it stands among the virtual functions
+        return function_text(replace(self._plain(shape), method=replace(method, defaulted=False)), c=False)
+
+    def _record(self, name: Name, shape: Record) -> None:
+        self._check(name)
+        self._done[name] = False
+        if (outer := self._outer(name)) is not None:
+            self._declare(outer)  # which has it in its body
+            if self._done.get(name):
+                return
+            raise Unspellable(f"{name.spelling} is a member of a class that does not show it")
+        body = list(self._body(name, shape))
+        self._done[name] = True
+        self._put(name, "\n".join(body))
+
+    def _body(self, name: Name, shape: Record) -> Iterator[str]:
+        nested = list(self._nested(name))
+        for base in shape.bases:
+            self._need(base.type, complete=True)
+        for field in shape.fields:
+            self._need(field.type, complete=True)
+        for method in shape.virtuals:
+            for each in (method.result, *method.parameters):
+                self._need(each, complete=False)
+        plain, arguments = template_of(name.spelling)
+        own = last_component(plain)
+        head = "template <> " if arguments else ""
+        bases = ", ".join(f"{'virtual ' if each.virtual else ''}{self.type(each.type)}" for each in shape.bases)
+        attributes = "".join(f"__attribute__(({each})) " for each in self._attributes(shape))
+        keyword = "union" if shape.sort == "union" else "struct"
+        yield f"{head}{keyword} {attributes}{own}{arguments}{f' : {bases}' if bases else ''} {{"
+        yield from (f"{INDENT}{line}" for each in nested for line in each.splitlines())
+        if not self._c:
+            yield from self._made(shape, own)
+        access: Access = "public"
+        for asked, text in self._own(name, shape, own):
+            if asked != access and not self._c:
+                access = asked
+                yield f"{access}:"
+            yield f"{INDENT}{text}"
+        yield "};"
+
+    def _made(self, shape: Record, own: str) -> Iterator[str]:
+        """What makes the class no aggregate, or passed by the address of a copy, as it is recorded."""
+        if shape.passing == "reference" or shape.tail == "open":
+            yield f"{INDENT}{own}();"
+        if shape.passing == "reference":
+            yield f"{INDENT}{own}(const {own} &);"
+        for text in shape.deleted:
+            if not text.lstrip().startswith(f"{own}()"):
+                yield f"{INDENT}{text} = delete;"
+
+    def _own(self, name: Name, shape: Record, own: str) -> Iterator[tuple[Access, str]]:
+        for field in shape.fields:
+            yield field.access, f"{self._field(field)};"
+        for method in shape.virtuals:
+            yield method.access, self._virtual(method, own)
+        yield from (each for each in self._members.get(name, ()) if each[1])
+
+    def _nested(self, name: Name) -> Iterator[str]:
+        """The types within a class that its members use by value."""
+        prefix = f"{name.spelling}::"
+        for other in sorted({each for facet in self._snapshot.entries.values() for each in facet}):
+            if other.spelling.startswith(prefix) and other.kind in ("record", "enum", "alias"):
+                rest = other.spelling.removeprefix(prefix)
+                if "::" in rest or "(" in rest or "<" in rest or self._done.get(other):
+                    continue
+                shape = self.shape(other)
+                self._done[other] = True
+                if isinstance(shape, Enum):
+                    yield self._enum(other, shape)
+                elif isinstance(shape, Record):
+                    yield "\n".join(self._body(other, shape))
+                elif isinstance(shape, Alias):
+                    self._need(shape.target, complete=False)
+                    yield f"typedef {self.type(shape.target, rest)};"
+                elif isinstance(shape, Opaque):
+                    yield f"struct {rest};"
+
+    def _attributes(self, shape: Record) -> Iterator[str]:
+        if shape.packed:
+            yield "packed"
+        if shape.alignment:
+            yield f"aligned({shape.alignment})"
+
+    def _field(self, field: Field) -> str:
+        if (blob := self._blob(field)) is not None:
+            return blob
+        text = self.type(field.type, field.name)
+        return text if field.bit_size is None else f"{text} : {field.bit_size}"
+
+    def _blob(self, field: Field) -> str | None:
+        """Storage in place of a member whose type is the standard library's."""
+        if not isinstance(field.type, Named):
+            return None
+        shape = self.shape(field.type.name)
+        if not isinstance(shape, Foreign) or shape.size is None:
+            return None
+        return f"__attribute__((aligned({shape.alignment or 1}))) char {field.name}[{shape.size}]"
+
+    def _virtual(self, method: VirtualMethod, own: str) -> str:
+        last = last_component(method.display)
+        if last.startswith("~"):
+            return f"virtual ~{own}();"
+        called = f"{last}({', '.join(map(self.type, method.parameters))})"
+        behind = " ".join(qualifiers(method.symbol))
+        return f"virtual {self.type(method.result, f'{called} {behind}'.rstrip())}{' = 0' if method.pure else ''};"
+
+    def _enum(self, name: Name, shape: Enum) -> str:
+        own = "" if is_unnamed_enum(name) else f"{last_component(name.spelling)} "
+        underlying = f": {spell(shape.underlying)} " if shape.underlying is not None and not self._c else ""
+        if underlying and not own and not shape.scoped:
+            underlying = ""
+        values = ", ".join(f"{each.name} = {each.value}" for each in shape.enumerators)
+        small = "__attribute__((packed)) " if self._c and shape.size < 4 else ""
+        return f"enum {'class ' if shape.scoped else ''}{small}{own}{underlying}{{ {values} }};"
+
+    def _forward(self, name: Name, shape: Record | Opaque | Foreign, *, complete: bool) -> None:
+        if complete and not (isinstance(shape, Opaque)):
+            raise Unspellable(f"only the size of {name.spelling} is known")
+        self._check(name)
+        self._done.setdefault(name, False)
+        _plain, arguments = template_of(name.spelling)
+        keyword = "union" if shape.sort == "union" else "struct"
+        if arguments:
+            return
+        if self._outer(name) is None:
+            self._put(name, f"{keyword} {last_component(name.spelling)};")
+
+    def _check(self, name: Name) -> None:
+        plain, arguments = template_of(name.spelling)
+        if "(" in plain or "{" in plain or "<" in plain or (arguments and any(each.isdigit() for each in arguments)):
+            raise Unspellable(f"{name.spelling} has no name that source code can write")
+        if arguments:
+            primary = Name("record", plain)
+            if primary not in self._done:
+                self._done[primary] = True
+                self._put(primary, f"template <class...> struct {last_component(plain)};")
+
+    def _outer(self, name: Name) -> Name | None:
+        """The class that a type is a member of; ``None`` for one of a namespace."""
+        around = scope(name.spelling)
+        found = Name("record", around)
+        return found if around and self._snapshot.described(found) else None
+
+    def _need(self, type: TypeRef, *, complete: bool) -> None:
+        match type:
+            case Named():
+                shape = self.shape(type.name)
+                if isinstance(shape, Foreign):
+                    if "::" not in type.name.spelling and "<" not in type.name.spelling:
+                        self._declare(type.name, complete=False)
+                    return
+                if isinstance(shape, Alias) and complete:
+                    self._need(shape.target, complete=True)
+                self._declare(type.name, complete=complete)
+            case Pointer():
+                self._need(type.target, complete=False)
+            case Array():
+                self._need(type.element, complete=True)
+            case Qualified():
+                self._need(type.target, complete=complete)
+            case Procedure():
+                for each in (type.result, *type.parameters):
+                    self._need(each, complete=False)
+            case MemberPointer():
+                self._need(type.owner, complete=False)
+                self._need(type.target, complete=False)
+            case Inline():
+                if isinstance(type.shape, Record):
+                    for field in type.shape.fields:
+                        self._need(field.type, complete=complete)
+            case Primitive() | Special():
+                return
+
+    def _worded(self, type: TypeRef) -> TypeRef:
+        """A type whose names have the keyword that C asks for, and ``void`` for what is the standard library's."""
+        match type:
+            case Named():
+                return self._named(type)
+            case Pointer():
+                return replace(type, target=self._worded(type.target))
+            case Array():
+                return replace(type, element=self._worded(type.element))
+            case Qualified():
+                return replace(type, target=self._worded(type.target))
+            case Procedure():
+                return replace(
+                    type,
+                    result=self._worded(type.result),
+                    parameters=tuple(map(self._worded, type.parameters)),
+                )
+            case Inline() if isinstance(type.shape, Record):
+                fields = tuple(replace(each, type=self._worded(each.type)) for each in type.shape.fields)
+                return replace(type, shape=replace(type.shape, fields=fields))
+            case _:
+                return type
+
+    def _named(self, type: Named) -> TypeRef:
+        name = type.name
+        shape = self.shape(name)
+        if isinstance(shape, Foreign) and ("::" in name.spelling or "<" in name.spelling):
+            return Special("void")
+        if not self._c or name.kind == "alias" or not self._has_tag(name):
+            return type
+        keyword = "enum" if name.kind == "enum" else getattr(shape, "sort", "struct")
+        return Special(f"{keyword} {name.spelling}")
+
+    def _put(self, name: Name, text: str, display: str = "") -> None:
+        around = scope(display or name.spelling.partition(UNNAMED_ENUM)[0].rstrip("(") + "x" * is_unnamed_enum(name))
+        opened = "".join(f"namespace {each} {{ " for each in around.split("::") if each)
+        if not opened:
+            self._lines.append(text)
+            return
+        closed = " ".join("}" for each in around.split("::") if each)
+        self._lines.append(f"{opened.rstrip()}\n{text}\n{closed}")
