@@ -27,7 +27,7 @@ from abistore.service.ingest import ingest
 from abistore.service.ingest_gates import AS_IT_SAYS, Gate, Ingested, IngestPlan
 from abistore.service.judging import judge, usual
 from abistore.service.predecessors import usual_counterpart
-from abistore.service.snapshots import ExtractOptions, OperandPair, Selection, capture, is_reference, operands
+from abistore.service.snapshots import ExtractOptions, OperandPair, Selection, capture, is_path, is_reference, operands
 from abistore.service.verdicts import judged
 
 if TYPE_CHECKING:
@@ -361,10 +361,11 @@ def review_build(
 ) -> ReviewedBuild:
     """Judge a build, or a stored release, as the next release: beside ``old``, by default its library's baseline.
 
-    What is approved does not fail, a release may break what its line lets it break, and no less evidence than the old
-    side has is needed. Nothing is stored. Raises :class:`SnapshotNotFound`, :class:`InputError`, :class:`Incomparable`.
+    ``old`` may be a version alone, which is then one of that library. What is approved does not fail, a release may
+    break what its line lets it break, and no less evidence than the old side has is needed. Nothing is stored.
+    Raises :class:`SnapshotNotFound`, :class:`InputError`, :class:`Incomparable`.
     """
-    against = old if old is not None else usual_old(new, plan, database)
+    against = old_of(new, old, plan, database)
     report = compare(
         against,
         new,
@@ -381,6 +382,15 @@ def review_build(
     profile = report.decision.profile if report.decision is not None else None
     since = since_merge_base(report, plan.merge_base, profile=profile or None, by=plan.by, database=database)
     return ReviewedBuild(report, since)
+
+
+def old_of(new: str | Path, old: str | Path | None, plan: BuildReviewPlan, database: Database) -> str | Path:
+    """What a build is judged against: a version alone is one of its library."""
+    if old is None:
+        return usual_old(new, plan, database)
+    if is_reference(old) or is_path(old):
+        return old
+    return f"{plan.library or _library(new, plan.selection)}@{old}"
 
 
 def usual_old(new: str | Path, plan: BuildReviewPlan, database: Database) -> str:
@@ -428,7 +438,7 @@ def consumers_of_build(
     if is_reference(new):
         return _of_release(new, old, plan, database)
     with operands(database, plan.selection) as reader:
-        pair = reader.pair(old if old is not None else usual_old(new, plan, database), new)
+        pair = reader.pair(old_of(new, old, plan, database), new)
         if not isinstance(pair, OperandPair):
             raise Incomparable("a side holds several libraries", "choose one of them")
         return _of_file(reader.store, pair, plan)

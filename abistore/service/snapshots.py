@@ -250,6 +250,11 @@ def is_reference(text: str | Path) -> TypeGuard[str]:
     return "@" in text or DIGEST_PREFIX.fullmatch(text) is not None
 
 
+def is_path(text: str | Path) -> bool:
+    """Whether an operand that is no reference can only be a file: it has a folder, or is there."""
+    return isinstance(text, Path) or "/" in text or text.startswith(".") or os_path_exists(text)
+
+
 def os_path_exists(text: str | Path) -> bool:
     """Whether there is a file of this name."""
     return exists(Path(text))

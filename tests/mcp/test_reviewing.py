@@ -95,3 +95,14 @@ def test_a_digest_does_not_say_whose_baseline_is_meant(modern: Agent) -> None:
     refused = modern.refused("abi_review_build", new_input=digest)
     assert refused["error"] == f"{digest}: a digest does not select a baseline"
     assert modern("abi_review_build", new_input=digest, library="libgeo")["exit_code"] == 0
+
+
+def test_a_version_alone_is_one_of_the_library(modern: Agent, libraries: dict[str, Path], tmp_path: Path) -> None:
+    build = str(libraries["2.0"])
+    told = modern("abi_review_build", new_input=build, old_input="1.1", library="libgeo")
+    assert (told["old"]["version"], told["exit_code"]) == ("1.1", 4)
+    assert modern("abi_review_build", new_input=build, old_input="1.1")["old"] == told["old"]
+    assert modern("abi_review_build", new_input=build, old_input="prev")["old"]["version"] == "1.1"
+    refused = modern.refused("abi_review_build", new_input=build, old_input="9.9", library="libgeo")
+    assert (refused["code"], refused["hint"]) == ("NOT_FOUND", "stored: 1.0, 1.1, 2.0")
+    assert modern.refused("abi_review_build", new_input=build, old_input="1.1", library="libgoe")["code"] == "NOT_FOUND"
