@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
+from heapq import merge
 from shlex import quote
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
@@ -449,20 +450,29 @@ def _stood_for(shape: AnyShape) -> str | None:
 class LoggedEvent(msgspec.Struct, frozen=True):
     """What became of a declaration in one release, by all ``facets`` that show it: the ``entry`` that says most.
 
-    ``lines`` are what differs from the release before.
+    ``lines`` are what differs from the release before, ``of`` the lines of the library in which it is so.
     """
 
     entry: LogEntry
     facets: tuple[Facet, ...]
+    of: tuple[LineKey, ...]
     lines: tuple[str, ...] = ()
 
 
 def logged_events(entries: Iterable[LogEntry]) -> tuple[LoggedEvent, ...]:
-    """The entries of a log, one for each release, declaration and action, in their order."""
-    found: dict[tuple[object, ...], list[LogEntry]] = {}
+    """The entries of a log, one for each release of a library, declaration and action, oldest first."""
+    libraries: dict[str, dict[LineKey, list[LogEntry]]] = {}
     for each in entries:
-        found.setdefault((each.line, each.version, each.name, each.action), []).append(each)
-    return tuple(map(_logged, found.values()))
+        libraries.setdefault(each.line.library, {}).setdefault(each.line, []).append(each)
+    return tuple(event for lines in libraries.values() for event in _events(lines.values()))
+
+
+def _events(lines: Iterable[Sequence[LogEntry]]) -> Iterator[LoggedEvent]:
+    """The events of one library; each line keeps its order, and the earlier of two lines comes first."""
+    found: dict[tuple[object, ...], list[LogEntry]] = {}
+    for each in merge(*lines, key=lambda each: each.date):
+        found.setdefault((each.version, each.name, each.action), []).append(each)
+    return map(_logged, found.values())
 
 
 def _logged(entries: Sequence[LogEntry]) -> LoggedEvent:
@@ -470,7 +480,8 @@ def _logged(entries: Sequence[LogEntry]) -> LoggedEvent:
     ordered = sorted(entries, key=lambda each: order.index(each.facet))
     told = [(each, _log_lines(each)) for each in ordered]
     entry, lines = next(((each, lines) for each, lines in told if lines), told[0])
-    return LoggedEvent(entry, tuple(each.facet for each in ordered), lines)
+    facets = tuple(dict.fromkeys(each.facet for each in ordered))
+    return LoggedEvent(entry, facets, tuple(dict.fromkeys(each.line for each in entries)), lines)
 
 
 def _log_lines(entry: LogEntry) -> tuple[str, ...]:

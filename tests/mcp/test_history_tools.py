@@ -131,6 +131,29 @@ def test_several_lines_are_told_apart(modern: Agent, tmp_path: Path, libraries: 
     assert agent.refused("abi_history", library="libgeo", line="arm")["code"] == "NOT_FOUND"
 
 
+def test_a_declaration_of_several_lines_is_told_once(modern: Agent, tmp_path: Path, libraries: dict[str, Path]) -> None:
+    """Each release was listed once for each line, and nothing said which was which."""
+    database = tmp_path / "abi.db"
+    debug, release = "elf-x86_64-64-little/debug", "elf-x86_64-64-little/release"
+    with open_store(database, create=True) as store:
+        for version, profiles in {
+            "1.0": ("debug", "release"),
+            "1.1": ("release",),
+            "2.0": ("debug", "release"),
+        }.items():
+            for profile in profiles:
+                store.ingest(libraries[version], IngestPlan(version=version, profile=profile))
+    agent = modern.set(database=str(database))
+    told = agent("abi_symbol_history", symbol="gone", library="libgeo")
+    assert [(each["version"], each["action"], each["lines"]) for each in told["events"]] == [
+        ("1.0", "appeared", [debug, release]),
+        ("2.0", "vanished", [debug, release]),
+    ]
+    told = agent("abi_symbol_history", symbol="fresh")
+    assert [(each["version"], each["lines"]) for each in told["events"]] == [("1.1", [release]), ("2.0", [debug])]
+    assert all("lines" not in each for each in modern("abi_symbol_history", symbol="gone")["events"])
+
+
 def test_findings_are_filtered_and_say_what_they_leave_out(agent: Agent) -> None:
     comparison = compared(agent)
     answer = agent("abi_findings", comparison_id=comparison, impact="breaking", element="functions")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Sequence
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
@@ -230,6 +231,7 @@ class LogItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``text`` is what appeared or vanished, ``diff`` what changed, line by line; ``said`` what the texts do not show.
     ``first_seen`` is an earlier build that failed its gate and has the change; ``revision`` is what was built there.
+    Of a library with several lines, ``lines`` are those in which it is so; texts are those of one of them.
     """
 
     library: str
@@ -245,6 +247,7 @@ class LogItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     alias_of: str = ""
     first_seen: str = ""
     revision: str = ""
+    lines: tuple[str, ...] = ()
 
 
 class SymbolAnswer(Answer, frozen=True, kw_only=True):
@@ -272,7 +275,9 @@ def abi_symbol_history(
     """
     with call.store() as store:
         events = logged_events(store.log(symbol, library=library))
-    page = call.page(list(map(_symbol_item, events)), budget=SYMBOL_BUDGET)
+    several = _with_several_lines(events)
+    items = [_symbol_item(each, several=each.entry.line.library in several) for each in events]
+    page = call.page(items, budget=SYMBOL_BUDGET)
     last = events[-1].entry
     told = f"{counted(len(events), 'event')}; last: {last.action} in {last.line.library} {last.version}"
     library, say = last.line.library, "Read what else the last of these releases changed."
@@ -286,7 +291,13 @@ def abi_symbol_history(
     )
 
 
-def _symbol_item(event: LoggedEvent) -> LogItem:
+def _with_several_lines(events: Iterable[LoggedEvent]) -> Container[str]:
+    """The libraries of which events are of several lines."""
+    lines = Counter(line.library for line in {line for each in events for line in each.of})
+    return {library for library, count in lines.items() if count > 1}
+
+
+def _symbol_item(event: LoggedEvent, *, several: bool) -> LogItem:
     entry = event.entry
     texts = {"appeared": entry.after, "vanished": entry.before}.get(entry.action, ())
     return LogItem(
@@ -303,4 +314,5 @@ def _symbol_item(event: LoggedEvent) -> LogItem:
         alias_of=entry.alias_of or "",
         first_seen=brief(entry.built.version, 80) if entry.built.version != entry.version else "",
         revision=brief(entry.built.revision or "", 64),
+        lines=tuple(f"{each.target}/{each.profile}" for each in event.of) if several else (),
     )
