@@ -378,7 +378,8 @@ def _as_another(context: Context, name: Name, other: Name, old: Variants, new: V
     shown = TagName if renamed else DefinitionKind
     wrap = shown if context.old.consumers.can_see(name) else _hidden(context, name)
     yield Changed(Subject(name), wrap(name, _main(old)), wrap(other, _main(new)))
-    if renamed and old != new:
+    is_told = wrap is not shown and not isinstance(_main(old), Opaque | Declared)  # whole, as one that nobody sees into
+    if renamed and old != new and not is_told:
         yield from _paired(context, name, other, old, new)
 
 

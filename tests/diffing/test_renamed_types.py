@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from abistore.diffing.judge.judged import compare
 from abistore.extract.capture import read_snapshot
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.reader import ExtractOptions, HeaderOptions
 from abistore.model.findings import Comparison, Verdict
 from tests.build import build_library
 from tests.cases import rendered
@@ -41,3 +43,18 @@ def test_a_type_that_is_renamed_along_with_one_that_holds_it_breaks_no_user() ->
         ("tag_type_renamed", "point"),
         ("tag_type_renamed", "view"),
     ]
+
+
+def test_a_type_that_nobody_sees_into_is_renamed_once(tmp_path: Path) -> None:
+    """It was reported twice: as one with another name, and as one with other members."""
+    sides = []
+    for version, tag in (("1.0", "__handle"), ("1.1", "handle_s")):
+        public = f"typedef struct {tag} *handle;\nhandle handle_new(void);\n"
+        header = tmp_path / version / "handle.h"
+        header.parent.mkdir()
+        header.write_text(public)
+        source = f"{public}struct {tag} {{ int x, y; }};\nhandle handle_new(void) {{ return 0; }}\n"
+        options = ExtractOptions(library="libcase", headers=HeaderOptions.given([str(header)]))
+        sides.append(read_snapshot(build_library(source), options))
+    found = compare(sides[0], sides[1])
+    assert [each.name.spelling for each in found.findings].count("__handle") == 1, rendered(found)
