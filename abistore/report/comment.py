@@ -68,8 +68,9 @@ class _Entry(msgspec.Struct, frozen=True):
 def comment(report: Report, *, rest: str = "", room: int = ROOM, items: int | None = None) -> Comment:
     """The report as a comment of at most ``room`` bytes, and of at most ``items`` findings of each impact.
 
-    The decision, every break by name, what was not checked and how to pass come first. Diffs are left out before
-    risks, and risks before breaks; the last line says how many. ``rest`` says in Markdown where all of it is read.
+    The decision, every break by name, what was not checked and how to pass come first. Risks have no diffs; they are
+    left out before the diffs of breaks, and these before a break. The last line says how many of each. ``rest`` says in
+    Markdown where all of it is read.
     """
     report = with_short_paths(legible(report, LONGEST_LINE))
     head, tail = tuple(_head(report)), tuple(_tail(report))
@@ -80,8 +81,8 @@ def comment(report: Report, *, rest: str = "", room: int = ROOM, items: int | No
     if _size(each.line for each in breaks) > left:
         breaks = [msgspec.structs.replace(each, line=f"- {each.name}", diff=()) for each in breaks]
     breaks, left = _fitting(breaks, left)
-    risks, left = _fitting(risks, left)
     diffs = _diffs(breaks, left)
+    risks, _ = _fitting(risks, left - _size(line for each in diffs for line in each.diff))
     told = Comment(
         "",
         sum(each.impact in BREAKS for each in entries) - len(breaks),

@@ -61,6 +61,16 @@ def test_diffs_are_left_out_before_a_break_is(broken: Report) -> None:
         assert all(f"`{name}" in text for name in breaks(broken))
 
 
+def test_risks_are_left_out_before_the_diff_of_a_break(broken: Report) -> None:
+    """Fifty risks took the place of the one diff that says what to mend."""
+    grown = next(each for each in broken.changes if each.subject == "record")
+    risks = tuple(replace(grown, impact="risk", symbol=f"r{number}", display="r" * 100) for number in range(60))
+    told = comment(replace(broken, changes=(grown, *risks)), rest=REST, room=3_000)
+    assert (told.breaks, told.diffs, fences(told.text)) == (0, 0, 1)
+    assert 0 < told.risks < len(risks)
+    assert f"Left out: {told.risks} risks" in told.text.splitlines()[-1]
+
+
 def test_the_last_line_counts_every_break_that_has_no_room(broken: Report) -> None:
     told = comment(broken, room=700)
     listed = sum(line.startswith("- `") for line in told.text.partition("### Not checked")[0].splitlines())
