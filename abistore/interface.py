@@ -145,7 +145,7 @@ from abistore.service.project import Configuration as Configuration, configurati
 from abistore.service.kinds import ExplainedKind as ExplainedKind, changes as changes, explain as explain
 from abistore.service.listing import libraries as libraries, policies as policies, references as references
 from abistore.service import asked_by as asked_by
-from abistore.service.database import locate as locate
+from abistore.service.database import OpenStore as OpenStore, locate as locate, open_store as open_store
 from abistore.service.consumer_verdicts import (
     ConsumerUse as ConsumerUse,
     UnusedExports as UnusedExports,
@@ -254,7 +254,6 @@ from abistore.service.listing import (
     releases as releases,
     releases_of_digest as releases_of_digest,
 )
-from abistore.service.open_store import OpenStore as OpenStore, open_store as open_store
 from abistore.service.snapshots import Selection as Selection
 from abistore.service.blame import blame as blame
 from abistore.service.bisect import first_broken as first_broken

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from mcp.shared.uri_template import UriTemplate
 
-from abistore.interface import OpenStore, capture, open_store
+from abistore.interface import OpenStore, capture, export, lines, open_store, releases
 from abistore.mcp.resources import RESOURCES
 from abistore.mcp.tools.all import TOOLS
 from benchmarks.measure import machine, pace
@@ -89,7 +89,7 @@ class Server:
 
 def chosen(store: OpenStore, folder: Path) -> dict[str, Library]:
     """The smallest real library, the one of median size, and the largest synthetic one, by exports."""
-    last = {line.line.library: store.releases(line.line.library)[-1] for line in store.lines()}
+    last = {line.line.library: releases(line.line.library, database=store)[-1] for line in lines(database=store)}
     names = sorted(ALL.keys() & last.keys(), key=lambda name: last[name].exports)
     return {
         size: _library(store, name, folder)
@@ -98,11 +98,11 @@ def chosen(store: OpenStore, folder: Path) -> dict[str, Library]:
 
 
 def _library(store: OpenStore, name: str, folder: Path) -> Library:
-    releases = store.releases(name)
+    stored = releases(name, database=store)
     file = folder / f"{name}.json"
-    file.write_bytes(store.export(f"{name}@latest").json)
+    file.write_bytes(export(f"{name}@latest", database=store).json)
     symbol = min(name.spelling for name in capture(file).entries["symbol"] if name.kind == "function")
-    return Library(name, releases[0].version, releases[-1].version, symbol, file)
+    return Library(name, stored[0].version, stored[-1].version, symbol, file)
 
 
 def calls(library: Library, comparison: str, finding: str) -> Mapping[str, Mapping[str, Any]]:

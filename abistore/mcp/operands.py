@@ -36,9 +36,11 @@ from abistore.interface import (
     Ruling,
     Side,
     decided,
+    lines,
     locate,
     open_store,
     policies,
+    releases,
     releases_of_digest,
     reviews,
     ruling,
@@ -77,8 +79,8 @@ class ChosenLine(NamedTuple):
 
 def line_of(store: OpenStore, library: str, line: str | None) -> ChosenLine:
     """The line that ``TARGET`` or ``TARGET/PROFILE`` chooses, or the only one. Raises :class:`Refusal`."""
-    store.releases(library)  # says what is near to a library that is none
-    every = store.lines(library=library)
+    releases(library, database=store)  # says what is near to a library that is none
+    every = lines(library=library, database=store)
     found = [listed for listed in every if _is_meant(listed, line)]
     if len(found) == 1:
         one = found[0]

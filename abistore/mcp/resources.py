@@ -19,6 +19,7 @@ from typing import Any
 
 import msgspec
 
+from abistore import interface
 from abistore.interface import (
     History,
     HistoryRow,
@@ -28,19 +29,8 @@ from abistore.interface import (
     Report,
     Style,
     UsageError,
-    approvals,
-    baseline_history,
-    consumers,
-    consumers_broken,
-    consumers_using,
-    db_audit,
-    db_scheme,
-    explain,
-    policies,
-    policy_card,
     render,
     ruling,
-    show_consumer,
 )
 from abistore.mcp.answers import as_text, change_item, encoded, gaps, headline, output_schema
 from abistore.mcp.operands import Call, findings_of, one_finding, report_of
@@ -225,83 +215,83 @@ HEAD = "| version | date | against previous | against baseline | not checked |\n
 @answer("abistore://libraries", "lines", priority=0.9)
 def libraries(store: OpenStore) -> object:
     """All lines that are stored, as `abistore list --json`."""
-    return store.lines()
+    return interface.lines(database=store)
 
 
 @answer("abistore://libraries/{library}", "releases")
 def releases(store: OpenStore, *, library: str) -> object:
     """The releases of a library, as `abistore list LIBRARY --json`."""
-    return store.releases(library)
+    return interface.releases(library, database=store)
 
 
 @answer("abistore://libraries/{library}/history", "histories")
 def history(store: OpenStore, *, library: str) -> object:
     """The releases of a library with the verdicts that were given, as `abistore history --json`."""
-    return store.history(library, judge=False)
+    return interface.history(library, judge=False, database=store)
 
 
 @resource("abistore://libraries/{library}/history.md", MARKDOWN, priority=0.8)
 def history_page(call: Call, *, library: str) -> str:
     """The same as a page."""
     with call.store() as store:
-        return "\n\n".join(map(_timeline, store.history(library, judge=False)))
+        return "\n\n".join(map(_timeline, interface.history(library, judge=False, database=store)))
 
 
 @answer("abistore://libraries/{library}/baseline", "baselines")
 def baseline(store: OpenStore, *, library: str) -> object:
     """Where the baselines of a library stood, with who moved them and why, as `abistore db baseline history --json`."""
-    return baseline_history(library, database=store)
+    return interface.baseline_history(library, database=store)
 
 
 @resource("abistore://libraries/{library}/scheme")
 def scheme(call: Call, *, library: str) -> str:
     """How the versions of a library are ordered, as `abistore db scheme --json`."""
     with call.store() as store:
-        return document(plain(db_scheme(library, database=store)))
+        return document(plain(interface.db_scheme(library, database=store)))
 
 
 @answer("abistore://audit", "audit")
 def audit(store: OpenStore) -> object:
     """Who changed what in the database, the newest 50, as `abistore db audit --json`."""
-    return db_audit(limit=50, database=store)
+    return interface.db_audit(limit=50, database=store)
 
 
 @resource("abistore://policies/{policy}", lasts=True)
 def policy(call: Call, *, policy: str) -> str:
     """The overrides of a built-in policy, as `abistore policy show --json`."""
-    if policy not in policies():
-        raise Refusal("NOT_FOUND", f"no policy is called {policy[:40]}", ", ".join(sorted(policies())))
-    return document({"policy": policy_card(policy)})
+    if policy not in interface.policies():
+        raise Refusal("NOT_FOUND", f"no policy is called {policy[:40]}", ", ".join(sorted(interface.policies())))
+    return document({"policy": interface.policy_card(policy)})
 
 
 @answer("abistore://libraries/{library}/approvals", "approvals")
 def library_approvals(store: OpenStore, *, library: str) -> object:
     """The accepted breaks of a library: who, why, until when, and whether that holds, as `abistore approve list`."""
-    return approvals(library, database=store)
+    return interface.approvals(library, database=store)
 
 
 @answer("abistore://libraries/{library}/consumers", "consumers")
 def library_consumers(store: OpenStore, *, library: str) -> object:
     """The stored programs that use a library, as `abistore consumers list LIBRARY --json`."""
-    return consumers(library, database=store)
+    return interface.consumers(library, database=store)
 
 
 @answer("abistore://libraries/{library}/consumers/{name}", "use")
 def using(store: OpenStore, *, library: str, name: str) -> object:
     """The stored programs that use a symbol or a type of a library, as `abistore consumers using --json`."""
-    return consumers_using(library, name, database=store)
+    return interface.consumers_using(library, name, database=store)
 
 
 @answer("abistore://consumers/{consumer}", "consumer")
 def consumer(store: OpenStore, *, consumer: str) -> object:
     """What a stored program imports, and the types it was built with, as `abistore consumers show --json`."""
-    return show_consumer(consumer, database=store)
+    return interface.show_consumer(consumer, database=store)
 
 
 @answer("abistore://libraries/{library}/releases/{version}/consumers", "release")
 def hurt(store: OpenStore, *, library: str, version: str) -> object:
     """The stored programs that a release breaks, and by what, as `abistore consumers broken --json`."""
-    return consumers_broken(f"{library}@{version}", database=store)
+    return interface.consumers_broken(f"{library}@{version}", database=store)
 
 
 @resource("abistore://libraries/{library}/releases/{version}/verdict")
@@ -326,7 +316,7 @@ def summary(call: Call, *, library: str, version: str) -> str:
 def snapshot(call: Call, *, library: str, version: str) -> str:
     """The snapshot of a release, as `abistore export` writes it."""
     with call.store() as store:
-        return store.export(f"{library}@{version}").json.decode()
+        return interface.export(f"{library}@{version}", database=store).json.decode()
 
 
 @resource("abistore://latest/summary", priority=1.0)
@@ -361,8 +351,10 @@ def dumped(call: Call, *, digest: str) -> str:
 def _latest(call: Call) -> tuple[str, str]:
     """The library and version of the release that was stored last."""
     with call.store() as store:
-        names = sorted({listed.line.library for listed in store.lines()})
-        every = [release for name in names for release in store.releases(name) if not release.candidate]
+        names = sorted({listed.line.library for listed in interface.lines(database=store)})
+        every = [
+            release for name in names for release in interface.releases(name, database=store) if not release.candidate
+        ]
     last = max(every, key=lambda release: (release.ingested, release.line, release.sequence), default=None)
     if last is None:
         raise Refusal("NOT_FOUND", "nothing is stored yet", "abi_ingest stores releases, where the server writes")
@@ -372,7 +364,7 @@ def _latest(call: Call) -> tuple[str, str]:
 def _judged(call: Call, library: str, version: str) -> Judgement:
     """The verdict about a release against the one before, as it is stored or else judged now."""
     with call.store() as store:
-        return store.verdict(f"{library}@{version}")
+        return interface.verdict(f"{library}@{version}", database=store)
 
 
 def _summary(judged: Judgement) -> str:
@@ -425,88 +417,88 @@ LAST = 100
 @answer("abistore://libraries/{library}/blame", "blames")
 def blame(store: OpenStore, *, library: str) -> object:
     """Each break of the latest release with the release that introduced it, as `abistore blame --json`."""
-    return store.blame(library)
+    return interface.blame(library, database=store)
 
 
 @answer("abistore://libraries/{library}/matrix", "matrices")
 def matrix(store: OpenStore, *, library: str) -> object:
     """Which of the last 100 releases can replace which, as `abistore matrix --json`."""
-    return store.matrix(library, within=ReleaseRange(last=LAST))
+    return interface.matrix(library, within=ReleaseRange(last=LAST), database=store)
 
 
 @answer("abistore://libraries/{library}/releases/{version}/ledger", "ledgers")
 def ledger(store: OpenStore, *, library: str, version: str) -> object:
     """The verdict about a release against every baseline, as `abistore verdict --all-baselines --json`."""
-    return store.ledger(f"{library}@{version}")
+    return interface.ledger(f"{library}@{version}", database=store)
 
 
 @answer("abistore://libraries/{library}/releases/{version}/statement", "statement")
 def statement(store: OpenStore, *, library: str, version: str) -> object:
     """Whether a release may ship, and what that rests on, as `abistore verdict --statement --json`."""
-    return store.statement(f"{library}@{version}")
+    return interface.statement(f"{library}@{version}", database=store)
 
 
 @answer("abistore://libraries/{library}/releases/{version}/statement/{window}", "statement")
 def statement_within(store: OpenStore, *, library: str, version: str, window: str) -> object:
     """Whether a release may ship by a deprecation window, `2 minor`, as `verdict --statement --deprecation`."""
-    return store.statement(f"{library}@{version}", deprecation=read_window(window))
+    return interface.statement(f"{library}@{version}", deprecation=read_window(window), database=store)
 
 
 @answer("abistore://libraries/{library}/deprecations", "deprecations")
 def deprecations(store: OpenStore, *, library: str) -> object:
     """What is deprecated since when, and what was removed, as `abistore show --deprecated --json`."""
-    return store.deprecations(library)
+    return interface.deprecations(library, database=store)
 
 
 @answer("abistore://libraries/{library}/releases/{version}/lines", "lines")
 def lines(store: OpenStore, *, library: str, version: str) -> object:
     """All targets and profiles of a release with one verdict, as `abistore verdict --all-targets --json`."""
-    return store.lines_of_release(f"{library}@{version}")
+    return interface.lines_of_release(f"{library}@{version}", database=store)
 
 
 @answer("abistore://libraries/{library}/policies/{policy}/evaluation", "evaluations")
 def evaluation(store: OpenStore, *, library: str, policy: str) -> object:
     """The verdicts that move under a built-in policy, as `abistore history --compare-with-strict --policy --json`."""
-    by = ruling(policy) if policy in policies() else None
+    by = ruling(policy) if policy in interface.policies() else None
     if by is None:
         raise Refusal("NOT_FOUND", f"no policy beside strict_abi is called {policy[:40]}", "abistore://docs/policies")
-    return store.evaluate(library, by)
+    return interface.evaluate(library, by, database=store)
 
 
 @answer("abistore://libraries/{library}/releases/{version}/range", "range")
 def compatible_range(store: OpenStore, *, library: str, version: str) -> object:
     """The releases that a program built against this one can run on, as `abistore matrix --json`."""
-    return store.compatible_range(f"{library}@{version}")
+    return interface.compatible_range(f"{library}@{version}", database=store)
 
 
 @answer("abistore://libraries/{library}/releases/{version}/exports", "inventory")
 def exports(store: OpenStore, *, library: str, version: str) -> object:
     """The exports of a release, with since when they are there and as they are, as `abistore show --exports --json`."""
-    return store.exports(f"{library}@{version}")
+    return interface.exports(f"{library}@{version}", database=store)
 
 
 @answer("abistore://libraries/{library}/releases/{version}/types", "inventory")
 def types(store: OpenStore, *, library: str, version: str) -> object:
     """The types of a release in the same way, as `abistore show --types --json`."""
-    return store.types(f"{library}@{version}")
+    return interface.types(f"{library}@{version}", database=store)
 
 
 @answer("abistore://libraries/{library}/releases/{version}/types/{type}/users", "types")
 def users(store: OpenStore, *, library: str, version: str, type: str) -> object:
     """The exports of a release that use a type, as `abistore show REFERENCE --users TYPE --json`."""
-    return store.who_uses(type, reference=f"{library}@{version}")
+    return interface.who_uses(type, reference=f"{library}@{version}", database=store)
 
 
 @answer("abistore://symbols/{symbol}/providers", "providers")
 def providers(store: OpenStore, *, symbol: str) -> object:
     """The libraries that export a symbol or once did, as `abistore list --provides --json`."""
-    return store.provides(symbol)
+    return interface.provides(symbol, database=store)
 
 
 @answer("abistore://symbols/{symbol}/first-broken", "found")
 def first_broken(store: OpenStore, *, symbol: str) -> object:
     """The first release that breaks a symbol, type or finding, and the last good one, as `abistore blame`."""
-    return store.first_broken(symbol)
+    return interface.first_broken(symbol, database=store)
 
 
 @resource("abistore://comparisons/{comparison_id}/summary", lasts=True)
@@ -609,7 +601,7 @@ def docs(call: Call, *, page: str) -> str:
 def kind(call: Call, *, kind: str) -> str:
     """A kind of change: what happens, why, how to avoid it, and an example."""
     try:
-        found = explain(kind)
+        found = interface.explain(kind)
     except UsageError as error:
         raise Refusal("NOT_FOUND", error.message, error.hint) from error
     about = f"Impact: {found.impact}. Evidence: {found.evidence}. About: {found.element}, {found.action}."

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, TypeAlias
 
 from abistore.errors import StoreError, UsageError
@@ -24,7 +25,7 @@ def locate(database: Database = None) -> str:
 
     Raises :class:`UsageError` for an empty one: a pipeline would go on with the user's own file.
     """
-    if isinstance(database, Connections):
+    if isinstance(database, OpenStore):
         return database.where
     if database is not None:
         check_not_blank("the database", str(database))
@@ -37,10 +38,11 @@ def locate(database: Database = None) -> str:
     return str(user_data_path("abistore", appauthor=False) / "abistore.db")
 
 
-class Connections:
-    """A store that stays open: one connection for reading and one for writing, each opened when it is first needed.
+class OpenStore:
+    """A store that is open until :meth:`close`, or the end of a ``with`` block: the ``database`` of many calls.
 
-    A ``read_only`` one refuses to write, whatever the database allows.
+    It has one connection for reading and one for writing, each opened when it is first needed. A ``read_only`` one
+    refuses to write, whatever the database allows. Use it in one thread.
     """
 
     def __init__(self, where: str, *, read_only: bool = False) -> None:
@@ -69,8 +71,16 @@ class Connections:
         self._reading = self._writing = None
         self._stack.close()
 
+    def __enter__(self) -> OpenStore:
+        return self
 
-Database: TypeAlias = str | Path | Connections | None
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+Database: TypeAlias = str | Path | OpenStore | None
 """A store: its path or URL, or an open one; ``None`` for the one that :func:`locate` finds."""
 
 
@@ -81,7 +91,7 @@ def using(
 
     Who writes to a file of an older schema upgrades it, unless ``upgrade`` says that it is not worth that.
     """
-    if isinstance(database, Connections):
+    if isinstance(database, OpenStore):
         return database.lent(write=write, create=create)
     from abistore.store.store import Store
 
@@ -96,6 +106,23 @@ def busy_seconds() -> float:
         return max(0.0, float(text)) if text else BUSY_SECONDS
     except ValueError as error:
         raise UsageError(f"ABISTORE_BUSY_SECONDS is not a number: {text}", "give seconds, e.g. 60") from error
+
+
+def open_store(database: str | Path | None = None, *, create: bool = False, read_only: bool = False) -> OpenStore:
+    """Open the store at a path or URL, the ``database`` of many calls: ``with open_store("abi.db") as store: ...``.
+
+    The default is the store that ``ABISTORE_DB`` names, else a file in the user's data folder. ``create`` makes a store
+    if there is none. Nothing is written to a ``read_only`` store, so its verdicts are not remembered. Raises
+    :class:`StoreError` if there is no store, :class:`SchemaMismatch` if it has another schema.
+    """
+    where = locate(database)
+    if create:
+        from abistore.store.opening import initialise
+
+        initialise(where, busy_seconds())
+    store = OpenStore(where, read_only=read_only)
+    with store.lent(write=False):
+        return store
 
 
 def line_target(store: Store, target: str | None) -> str | None:

@@ -34,7 +34,7 @@ from abistore.report.model import Report
 from abistore.report.since import Commit
 from abistore.report.site import OURS, library_folder, release_file
 from abistore.service.commits import Commits, CommitSource
-from abistore.service.database import Connections, Database, locate, using
+from abistore.service.database import Database, OpenStore, locate, using
 from abistore.service.declarations import with_deprecation_dates
 from abistore.service.history import history
 from abistore.service.inventory import declared
@@ -482,7 +482,7 @@ MOST = 8
 def made_of(folders: Mapping[str, str], libraries: SiteFolder, store: Store, source: SiteSource) -> Iterator[Made]:
     """Write the pages of each library to its folder below ``libraries``, in the order given."""
     jobs = min(os.cpu_count() or 1, len(folders) // WORTH_A_PROCESS, MOST)
-    if jobs < 2 or isinstance(source.database, Connections):  # an open store stays with whoever opened it
+    if jobs < 2 or isinstance(source.database, OpenStore):  # an open store stays with whoever opened it
         writing = LibraryPages(store, source)
         for name, folder in folders.items():
             yield writing.write(name, libraries.inside(folder))

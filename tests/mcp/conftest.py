@@ -18,7 +18,7 @@ from mcp import Client
 from mcp.types import CallToolResult, TextContent, Tool
 from sqlalchemy import make_url
 
-from abistore.interface import BaselinePlan, IngestPlan, OpenStore, open_store, set_baseline
+from abistore.interface import BaselinePlan, IngestPlan, OpenStore, ingest, open_store, set_baseline
 from abistore.mcp.jobs import Jobs
 from abistore.mcp.server import build_server
 from abistore.mcp.settings import Settings
@@ -185,7 +185,7 @@ def stored(file_with: Callable[..., Path], libraries: dict[str, Path]) -> Path:
 
 def fill(store: OpenStore, libraries: dict[str, Path]) -> None:
     for version, library in libraries.items():
-        (done,) = store.ingest(library, IngestPlan(version=version))
+        (done,) = ingest(library, IngestPlan(version=version), database=store)
         assert done.status == "stored", done.error
     set_baseline("libgeo@1.0", BaselinePlan(reason="the first"), database=store)
 

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from abistore.interface import BaselinePlan, ExtractOptions, HeaderOptions, IngestPlan, open_store, set_baseline
+from abistore.interface import BaselinePlan, ExtractOptions, HeaderOptions, IngestPlan, ingest, open_store, set_baseline
 from tests.build import build_library
 
 LIBRARY = "libwide"
@@ -47,7 +47,7 @@ def store(folder: Path, versions: Sequence[str] = VERSIONS) -> Path:
         for number, version in enumerate(versions):
             library, named = build(number, folder)
             options = ExtractOptions(headers=HeaderOptions.given([str(named)]))
-            (done,) = opened.ingest(library, IngestPlan(version=version, options=options))
+            (done,) = ingest(library, IngestPlan(version=version, options=options), database=opened)
             assert done.status == "stored", done.error
         set_baseline(f"{LIBRARY}@{versions[0]}", BaselinePlan(reason="the first"), database=opened)
     return database

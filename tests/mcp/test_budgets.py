@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from abistore.interface import BaselinePlan, IngestPlan, changes, open_store, set_baseline
+from abistore.interface import BaselinePlan, IngestPlan, changes, ingest, open_store, set_baseline
 from abistore.mcp.answers import as_text, brief
 from abistore.mcp.operands import Call
 from abistore.mcp.settings import Settings
@@ -100,8 +100,8 @@ def huge(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     new = build_library(source("long z;", range(HUGE // 2, HUGE * 3 // 2)), soname="libgeo.so.1", name="libgeo.so")
     with open_store(database, create=True) as store:
         for number in range(39):
-            store.ingest(old, IngestPlan(version=f"1.{number}"))
-        store.ingest(new, IngestPlan(version="2.0"))
+            ingest(old, IngestPlan(version=f"1.{number}"), database=store)
+        ingest(new, IngestPlan(version="2.0"), database=store)
         set_baseline("libgeo@1.0", BaselinePlan(reason="first"), database=store)
     return database, new
 

@@ -19,9 +19,13 @@ from abistore.interface import (
     WithdrawalPlan,
     approvals,
     approve,
+    baselines,
     db_audit,
+    ingest,
     open_store,
+    releases,
     set_baseline,
+    verdict,
     withdraw,
 )
 from abistore.mcp.calls import Server
@@ -73,16 +77,16 @@ def person(request: pytest.FixtureRequest, store: OpenStore, jobs: Jobs) -> Pers
 
 
 def stands(store: OpenStore) -> str | None:
-    return next((move.version for move in store.baselines("libgeo") if move.channel == "release"), None)
+    return next((move.version for move in baselines("libgeo", database=store) if move.channel == "release"), None)
 
 
 def digest(store: OpenStore, version: str) -> str:
-    return next(release.digest for release in store.releases("libgeo") if release.version == version)
+    return next(release.digest for release in releases("libgeo", database=store) if release.version == version)
 
 
 def breaks(store: OpenStore) -> list[str]:
     """The findings that break 2.0 against the baseline, in a stored verdict."""
-    report = store.verdict("libgeo@2.0", against="1.0").report
+    report = verdict("libgeo@2.0", against="1.0", database=store).report
     return [one.id for one in report.changes if one.impact == "breaking"]
 
 
@@ -169,7 +173,7 @@ def test_a_release_is_deleted_when_a_person_agrees(person: Person, store: OpenSt
     gone = digest(store, "1.1")
     answer = person.call("abi_delete", library="libgeo", version="1.1", confirm_digest=gone[:12], reason="bad").document
     assert (answer["digest"], answer["decided_by"]) == (gone, "user")
-    assert [release.version for release in store.releases("libgeo")] == ["1.0", "2.0"]
+    assert [release.version for release in releases("libgeo", database=store)] == ["1.0", "2.0"]
     assert "Delete the release libgeo 1.1" in person.asked[0]
     record = db_audit(limit=1, database=store)[0]
     assert (record.action, record.actor.partition(", ")[2]) == ("forget", "a person agreed")
@@ -201,13 +205,13 @@ def test_a_release_that_was_replaced_meanwhile_is_not_deleted(
 
     def meanwhile() -> None:
         with open_store(store.where) as other:
-            (done,) = other.ingest(libraries["2.0"], IngestPlan(version="1.1", replace=True))
+            (done,) = ingest(libraries["2.0"], IngestPlan(version="1.1", replace=True), database=other)
             assert done.status == "replaced", done.error
 
     person.meanwhile = meanwhile
     refused = person.call("abi_delete", library="libgeo", version="1.1", confirm_digest=digest(store, "1.1")).document
     assert refused["code"] in {"STALE_BASELINE", "INVALID_ARGUMENT"}
-    assert "1.1" in [release.version for release in store.releases("libgeo")]
+    assert "1.1" in [release.version for release in releases("libgeo", database=store)]
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -347,7 +351,7 @@ def test_an_agent_approves_nothing_by_itself(store: OpenStore, jobs: Jobs) -> No
     pipeline = Settings(database=store.where, allow_write=True, approvals="auto")
     assert call(pipeline, "abi_approve", **given).document["decided_by"] == "caller"
     assert {one.approval.origin for one in approvals(database=store)} == {"mcp, nobody was asked"}
-    report = store.verdict("libgeo@2.0", against="1.0").report
+    report = verdict("libgeo@2.0", against="1.0", database=store).report
     assert "[from mcp, nobody was asked]" in str(report.decision)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from abistore.interface import BaselinePlan, IngestPlan, open_store, set_baseline
+from abistore.interface import BaselinePlan, IngestPlan, ingest, open_store, set_baseline
 from abistore.mcp.jobs import Jobs
 from abistore.mcp.settings import Settings
 from benchmarks.dumps import FORMATS, dumped
@@ -100,7 +100,7 @@ def test_each_kind_of_operand_is_read(pair: Pair, modern: Agent) -> None:
 def test_each_kind_of_operand_is_stored_and_gated(pair: Pair, tmp_path: Path, jobs: Jobs) -> None:
     database = tmp_path / "abi.db"
     with open_store(database, create=True) as store:
-        (done,) = store.ingest(pair[0], IngestPlan(version="1.0"))
+        (done,) = ingest(pair[0], IngestPlan(version="1.0"), database=store)
         assert done.release is not None, done.error
         library = done.release.line.library
         set_baseline(f"{library}@1.0", BaselinePlan(reason="the first"), database=store)

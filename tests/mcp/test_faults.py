@@ -19,7 +19,7 @@ from typing import Any, get_args
 import pytest
 
 from abistore.errors import AbistoreError
-from abistore.interface import IngestPlan, open_store
+from abistore.interface import IngestPlan, ingest, open_store
 from abistore.mcp.settings import CODES, Code
 from benchmarks.processes import family
 from examples.agents.speaking import Speaking, text_of
@@ -317,7 +317,7 @@ def test_a_store_that_is_replaced_is_asked_anew(database: Path, tmp_path: Path) 
     kept, other = shutil.copyfile(database, tmp_path / "kept.db"), tmp_path / "other.db"
     library = build_library(OLD, soname="libother.so.1", name="libother.so")
     with open_store(other, create=True) as store:
-        store.ingest(library, IngestPlan(version="1.0"))
+        ingest(library, IngestPlan(version="1.0"), database=store)
     with served(database) as server:
         server.goes_on()
         other.replace(database)

@@ -9,7 +9,16 @@ from pathlib import Path
 import pytest
 
 from abistore.files import canonical
-from abistore.interface import BaselinePlan, ExtractOptions, HeaderOptions, IngestPlan, ingest, open_store, set_baseline
+from abistore.interface import (
+    BaselinePlan,
+    ExtractOptions,
+    HeaderOptions,
+    IngestPlan,
+    ingest,
+    open_store,
+    set_baseline,
+    verdict,
+)
 from abistore.mcp.operands import Call, identity_of, report_of
 from abistore.mcp.settings import Refusal, Settings
 from abistore.model.history import IngestRequest
@@ -60,8 +69,8 @@ def test_a_baseline_with_other_evidence_is_not_trusted(
     bare = build_library(OLD, flags=("-O1",), soname="libgeo.so.1", name="libgeo.so")
     database = tmp_path / "abi.db"
     with open_store(database, create=True) as store:
-        store.ingest(libraries["1.0"], IngestPlan(version="1.0"))
-        store.ingest(bare, IngestPlan(version="1.1"))
+        ingest(libraries["1.0"], IngestPlan(version="1.0"), database=store)
+        ingest(bare, IngestPlan(version="1.1"), database=store)
         set_baseline("libgeo@1.0", BaselinePlan(reason="first"), database=store)
     answer = modern.set(database=str(database))("abi_summary", library="libgeo")
     assert answer["baseline"]["status"] == "evidence_mismatch"
@@ -116,8 +125,8 @@ def test_several_lines_are_told_apart(modern: Agent, tmp_path: Path, libraries: 
     database = tmp_path / "abi.db"
     with open_store(database, create=True) as store:
         for profile in ("debug", "release"):
-            store.ingest(libraries["1.0"], IngestPlan(version="1.0", profile=profile))
-            store.ingest(libraries["2.0"], IngestPlan(version="2.0", profile=profile))
+            ingest(libraries["1.0"], IngestPlan(version="1.0", profile=profile), database=store)
+            ingest(libraries["2.0"], IngestPlan(version="2.0", profile=profile), database=store)
     agent = modern.set(database=str(database))
     refused = agent.refused("abi_history", library="libgeo")
     assert refused["code"] == "AMBIGUOUS_REF"
@@ -195,13 +204,13 @@ def test_finding_a_comparison_costs_the_same_after_many_releases(
 
     with open_store(database, create=True) as store:
         fill(store, libraries)
-        report = store.verdict("libgeo@2.0", against="1.0").report
+        report = verdict("libgeo@2.0", against="1.0", database=store).report
     identity = identity_of(report)[:16]
     ask()
     few = steps(ask)
     with open_store(database) as store:
         for number in range(30):
-            store.ingest(libraries["1.1"], IngestPlan(version=f"1.1.{number}"))
+            ingest(libraries["1.1"], IngestPlan(version=f"1.1.{number}"), database=store)
     assert steps(ask) <= 1.02 * few
 
 
@@ -211,8 +220,8 @@ def test_digits_that_several_comparisons_have_name_them(
     database = tmp_path / "abi.db"
     with open_store(database, create=True) as store:
         for version in ("1.0", "1.0.1"):
-            store.ingest(libraries["1.0"], IngestPlan(version=version))
-        store.ingest(libraries["2.0"], IngestPlan(version="2.0"))
+            ingest(libraries["1.0"], IngestPlan(version=version), database=store)
+        ingest(libraries["2.0"], IngestPlan(version="2.0"), database=store)
     agent = modern.set(database=str(database))
     identity = agent("abi_compare", old_input="libgeo@1.0.1", new_input="libgeo@2.0", stat=True)["comparison_id"]
     assert agent.set()("abi_findings", comparison_id=identity)["comparison_id"] == identity
@@ -269,8 +278,8 @@ def test_a_finding_of_a_stored_verdict_needs_no_comparison(
     database = tmp_path / "abi.db"
     with open_store(database, create=True) as store:
         for version in ("1.0", "2.0"):
-            store.ingest(libraries[version], IngestPlan(version=version))
-        report = store.verdict("libgeo@2.0").report
+            ingest(libraries[version], IngestPlan(version=version), database=store)
+        report = verdict("libgeo@2.0", database=store).report
     agent = modern.set(database=str(database))
     answer = agent("abi_finding", finding_id=report.changes[0].id)
     assert answer["found_in"] == "libgeo 1.0 -> libgeo 2.0"

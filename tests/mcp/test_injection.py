@@ -14,7 +14,16 @@ from mcp import Client, MCPError
 from mcp.shared.uri_template import UriTemplate
 from mcp.types import PromptReference, TextResourceContents
 
-from abistore.interface import BaselinePlan, IngestPlan, add_consumers, open_store, set_baseline
+from abistore.interface import (
+    BaselinePlan,
+    IngestPlan,
+    add_consumers,
+    history,
+    ingest,
+    open_store,
+    set_baseline,
+    verdict,
+)
 from abistore.mcp.prompts import TASKS
 from abistore.mcp.resources import MARKDOWN, RESOURCES
 from abistore.mcp.server import INSTRUCTIONS
@@ -70,12 +79,12 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     database = folder / "abi.db"
     with open_store(database, create=True) as store:
         for library, version in ((old, OLD), (new, NEW)):
-            (done,) = store.ingest(library, IngestPlan(library=LIBRARY, version=version))
+            (done,) = ingest(library, IngestPlan(library=LIBRARY, version=version), database=store)
             assert done.status == "stored", done.error
         set_baseline(f"{LIBRARY}@{OLD}", BaselinePlan(reason=REASON), database=store)
         add_consumers([new], name=PROGRAM, database=database)
-        store.history(LIBRARY)
-        store.verdict(f"{LIBRARY}@{NEW}")
+        history(LIBRARY, database=store)
+        verdict(f"{LIBRARY}@{NEW}", database=store)
     return database, new
 
 

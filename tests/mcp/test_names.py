@@ -10,7 +10,7 @@ import pytest
 from mcp import Client
 
 from abistore.cli.main import run
-from abistore.interface import OpenStore, db_audit, open_store
+from abistore.interface import OpenStore, db_audit, open_store, releases
 from abistore.mcp.jobs import Jobs
 from abistore.mcp.settings import Settings
 from tests.cli.test_names import BAD, CHANNELS, LIBRARIES, PROFILES, REFUSED, VERSIONS
@@ -88,7 +88,7 @@ def test_a_tool_refuses_the_names_that_the_command_refuses_and_no_other(
     writer: Agent, store: OpenStore, libraries: dict[str, Path], capsys: pytest.CaptureFixture[str], place: str
 ) -> None:
     what, tool, given, words = PLACES[place]
-    before = store.releases("libgeo")
+    before = releases("libgeo", database=store)
     calls = answers(writer, tool, [filled(given, name, libraries["2.0"]) for name in NAMES[what]])
     for name, (refused, text) in zip(NAMES[what], calls, strict=True):
         assert ("INVALID_ARGUMENT" in text or "NOT_FOUND" in text) == refused, (name, text)
@@ -96,7 +96,9 @@ def test_a_tool_refuses_the_names_that_the_command_refuses_and_no_other(
         code = run(["--db", store.where, *filled(list(words), name, libraries["2.0"])])
         capsys.readouterr()
         assert refused == (code in {64, 67}), (name, code, text)
-    assert [(one.version, one.digest) for one in store.releases("libgeo")] == [(o.version, o.digest) for o in before]
+    assert [(one.version, one.digest) for one in releases("libgeo", database=store)] == [
+        (o.version, o.digest) for o in before
+    ]
 
 
 @pytest.mark.parametrize("scope", ["release:{}", "branch:{}"])

@@ -38,7 +38,7 @@ def judged(libraries: dict[str, Path], tmp_path: Path) -> Path:
     database = tmp_path / "judged.db"
     with open_store(database, create=True) as store:
         fill(store, libraries)
-        store.history("libgeo")
+        abistore.history("libgeo", database=store)
     return database
 
 
@@ -75,21 +75,23 @@ SAME: dict[str, Forms] = {
     "compare": Forms(
         ["compare", "libgeo@1.0", "libgeo@2.0"],
         report,
-        lambda store, library: plain(store.compare("libgeo@1.0", "libgeo@2.0")),
+        lambda store, library: plain(abistore.compare("libgeo@1.0", "libgeo@2.0", database=store)),
     ),
     "verdict": Forms(
         ["verdict", "libgeo@2.0"],
         at("libraries/libgeo/releases/2.0/verdict"),
-        lambda store, library: plain(store.verdict("libgeo@2.0").report),
+        lambda store, library: plain(abistore.verdict("libgeo@2.0", database=store).report),
     ),
-    "lines": Forms(["list"], at("libraries"), shown("lines", lambda store: store.lines())),
+    "lines": Forms(["list"], at("libraries"), shown("lines", lambda store: abistore.lines(database=store))),
     "releases": Forms(
-        ["list", "libgeo"], at("libraries/libgeo"), shown("releases", lambda store: store.releases("libgeo"))
+        ["list", "libgeo"],
+        at("libraries/libgeo"),
+        shown("releases", lambda store: abistore.releases("libgeo", database=store)),
     ),
     "history": Forms(
         ["history", "libgeo"],
         at("libraries/libgeo/history"),
-        shown("histories", lambda store: store.history("libgeo")),
+        shown("histories", lambda store: abistore.history("libgeo", database=store)),
     ),
     "baseline_history": Forms(
         ["db", "baseline", "history", "libgeo"],
@@ -99,7 +101,7 @@ SAME: dict[str, Forms] = {
     "export": Forms(
         ["export", "libgeo@2.0"],
         at("libraries/libgeo/releases/2.0/snapshot.json"),
-        lambda store, library: json.loads(store.export("libgeo@2.0").json),
+        lambda store, library: json.loads(abistore.export("libgeo@2.0", database=store).json),
     ),
     "dump": Forms(
         ["export", "LIBRARY", "--version", "9"],
@@ -113,69 +115,71 @@ SAME: dict[str, Forms] = {
     ),
     "changes": Forms(["changes"], ESTABLISHED, lambda store, library: kinds()),
     "explain": Forms(["explain", "func_removed"], ESTABLISHED, flat(lambda store: abistore.explain("func_removed"))),
-    "log": Forms(["log", "point"], BOUNDED, shown("events", lambda store: store.log("point"))),
+    "log": Forms(["log", "point"], BOUNDED, shown("events", lambda store: abistore.log("point", database=store))),
     "matrix": Forms(
         ["matrix", "libgeo"],
         at("libraries/libgeo/matrix"),
-        shown("matrices", lambda store: store.matrix("libgeo")),
+        shown("matrices", lambda store: abistore.matrix("libgeo", database=store)),
     ),
     "ledger": Forms(
         ["verdict", "--all-baselines", "libgeo@2.0"],
         at("libraries/libgeo/releases/2.0/ledger"),
-        shown("ledgers", lambda store: store.ledger("libgeo@2.0")),
+        shown("ledgers", lambda store: abistore.ledger("libgeo@2.0", database=store)),
     ),
     "statement": Forms(
         ["verdict", "--statement", "libgeo@2.0"],
         at("libraries/libgeo/releases/2.0/statement"),
-        shown("statement", lambda store: store.statement("libgeo@2.0")),
+        shown("statement", lambda store: abistore.statement("libgeo@2.0", database=store)),
     ),
     "lines_of_release": Forms(
         ["verdict", "--all-targets", "libgeo@2.0"],
         at("libraries/libgeo/releases/2.0/lines"),
-        shown("lines", lambda store: store.lines_of_release("libgeo@2.0")),
+        shown("lines", lambda store: abistore.lines_of_release("libgeo@2.0", database=store)),
     ),
     "evaluate": Forms(
         ["history", "--compare-with-strict", "libgeo", "--policy", "sdk_vendor"],
         at("libraries/libgeo/policies/sdk_vendor/evaluation"),
-        shown("evaluations", lambda store: store.evaluate("libgeo", abistore.ruling("sdk_vendor"))),
+        shown("evaluations", lambda store: abistore.evaluate("libgeo", abistore.ruling("sdk_vendor"), database=store)),
     ),
     "deprecations": Forms(
         ["show", "--deprecated", "libgeo"],
         at("libraries/libgeo/deprecations"),
-        shown("deprecations", lambda store: store.deprecations("libgeo")),
+        shown("deprecations", lambda store: abistore.deprecations("libgeo", database=store)),
     ),
     "blame": Forms(
-        ["blame", "libgeo"], at("libraries/libgeo/blame"), shown("blames", lambda store: store.blame("libgeo"))
+        ["blame", "libgeo"],
+        at("libraries/libgeo/blame"),
+        shown("blames", lambda store: abistore.blame("libgeo", database=store)),
     ),
     "first_broken": Forms(
         ["blame", "point"],
         at("symbols/point/first-broken"),
-        shown("found", lambda store: store.first_broken("point")),
+        shown("found", lambda store: abistore.first_broken("point", database=store)),
     ),
     "compatible_range": Forms(
         ["matrix", "libgeo@1.1"],
         at("libraries/libgeo/releases/1.1/range"),
-        shown("range", lambda store: store.compatible_range("libgeo@1.1")),
+        shown("range", lambda store: abistore.compatible_range("libgeo@1.1", database=store)),
     ),
     "exports": Forms(
         ["show", "--exports", "libgeo@2.0"],
         at("libraries/libgeo/releases/2.0/exports"),
-        shown("inventory", lambda store: store.exports("libgeo@2.0")),
+        shown("inventory", lambda store: abistore.exports("libgeo@2.0", database=store)),
     ),
     "types": Forms(
         ["show", "--types", "libgeo@2.0"],
         at("libraries/libgeo/releases/2.0/types"),
-        shown("inventory", lambda store: store.types("libgeo@2.0")),
+        shown("inventory", lambda store: abistore.types("libgeo@2.0", database=store)),
     ),
     "who_uses": Forms(
         ["show", "libgeo@2.0", "--users", "point"],
         at("libraries/libgeo/releases/2.0/types/point/users"),
-        shown("types", lambda store: store.who_uses("point", reference="libgeo@2.0")),
+        shown("types", lambda store: abistore.who_uses("point", reference="libgeo@2.0", database=store)),
     ),
     "provides": Forms(
         ["list", "--provides", "norm"],
         at("symbols/norm/providers"),
-        shown("providers", lambda store: store.provides("norm")),
+        shown("providers", lambda store: abistore.provides("norm", database=store)),
     ),
     "consumers": Forms(
         ["consumers", "list", "libgeo"],
@@ -200,12 +204,12 @@ SAME: dict[str, Forms] = {
     "card": Forms(
         ["show", "libgeo@1.0"],
         "abi_dump and abi_list tell what of it decides",
-        shown("snapshot", lambda store: store.card("libgeo@1.0")),
+        shown("snapshot", lambda store: abistore.card("libgeo@1.0", database=store)),
     ),
     "declarations": Forms(
         ["show", "libgeo@1.0", "point"],
         "abi_finding has a declaration before and after",
-        shown("declarations", lambda store: store.declarations("libgeo@1.0", "point")),
+        shown("declarations", lambda store: abistore.declarations("libgeo@1.0", "point", database=store)),
     ),
     "db_audit": Forms(["db", "audit"], OPERATOR, shown("audit", lambda store: abistore.db_audit(database=store))),
     "db_scheme": Forms(
@@ -339,9 +343,9 @@ def written(database: Path) -> Any:
     """What a store says, without who wrote it and when."""
     with open_store(database, read_only=True) as store:
         audit = abistore.db_audit(database=store)
-        releases = [(one.version, one.digest, one.revision) for one in store.releases("libgeo")]
+        stored = [(one.version, one.digest, one.revision) for one in abistore.releases("libgeo", database=store)]
         moves = [(move.version, move.reason) for move in abistore.baseline_history("libgeo", database=store)]
-    return [(one.action, one.subject, one.detail) for one in audit], releases, moves
+    return [(one.action, one.subject, one.detail) for one in audit], stored, moves
 
 
 REMOVED = "413dac85"
@@ -351,12 +355,14 @@ WRITING: dict[str, tuple[list[str], tuple[str, dict[str, Any]] | None, Python]] 
     "ingest": (
         ["ingest", "LIBRARY", "--version", "3.0"],
         ("abi_ingest", {"library": "libgeo", "version": "3.0", "library_path": "LIBRARY"}),
-        lambda store, library: store.ingest(library, abistore.IngestPlan(version="3.0")),
+        lambda store, library: abistore.ingest(library, abistore.IngestPlan(version="3.0"), database=store),
     ),
     "set_baseline": (
         ["db", "baseline", "set", "libgeo@1.1", "--reason", "tested"],
         ("abi_baseline", {"library": "libgeo", "version": "1.1", "reason": "tested"}),
-        lambda store, library: store.set_baseline("libgeo@1.1", abistore.BaselinePlan(reason="tested")),
+        lambda store, library: abistore.set_baseline(
+            "libgeo@1.1", abistore.BaselinePlan(reason="tested"), database=store
+        ),
     ),
     "db_forget": (
         ["db", "forget", "libgeo@2.0", "--reason", "wrong"],
@@ -402,7 +408,7 @@ def test_a_verb_writes_the_same_for_all(
     for copy in (by_command, by_tool):
         shutil.copy(judged, copy)
     with open_store(judged) as store:
-        digest = next(one.digest for one in store.releases("libgeo") if one.version == "2.0")
+        digest = next(one.digest for one in abistore.releases("libgeo", database=store) if one.version == "2.0")
         python(store, library)
     run([*(str(library) if word == "LIBRARY" else word for word in words), "--db", str(by_command)])
     assert written(by_command) == written(judged)
@@ -420,7 +426,7 @@ def test_a_stored_finding_is_told_alike(
 ) -> None:
     monkeypatch.setenv("ABISTORE_DB", str(judged))
     with open_store(judged, read_only=True) as store:
-        found = store.findings(REMOVED).findings[-1]
+        found = abistore.findings(REMOVED, database=store).findings[-1]
     capsys.readouterr()
     run(["explain", REMOVED, "--json"])
     printed = json.loads(capsys.readouterr().out)["data"]
@@ -433,10 +439,10 @@ def test_a_stored_finding_is_told_alike(
 def test_the_tools_tell_the_facts_of_the_verbs(judged: Path, modern: Agent) -> None:
     agent = modern.set(database=str(judged))
     with open_store(judged, read_only=True) as store:
-        (history,) = store.history("libgeo")
-        whole = store.compare("libgeo@1.0", "libgeo@2.0")
-        events = store.log("point")
-        verdict = store.verdict("libgeo@2.0", against="baseline")
+        (history,) = abistore.history("libgeo", database=store)
+        whole = abistore.compare("libgeo@1.0", "libgeo@2.0", database=store)
+        events = abistore.log("point", database=store)
+        verdict = abistore.verdict("libgeo@2.0", against="baseline", database=store)
     rows = agent("abi_history", library="libgeo")["rows"]
     assert [(row["version"], row["verdict"]) for row in rows] == [
         (row.release.version, row.verdict.name if row.verdict else None) for row in history.rows

@@ -10,7 +10,7 @@ import pytest
 from mcp import Client
 
 from abistore.errors import StoreError
-from abistore.interface import IngestPlan, open_store
+from abistore.interface import IngestPlan, history, ingest, open_store, verdict
 from tests.mcp.conftest import Agent, fill
 from tests.mcp.every import everything
 
@@ -46,10 +46,10 @@ def test_a_store_that_is_opened_for_reading_is_not_written_to(libraries: dict[st
         fill(store, libraries)
     before = database.read_bytes()
     with open_store(database, read_only=True) as store:
-        assert store.verdict("libgeo@2.0").remembered is False
-        assert store.verdict("libgeo@2.0").remembered is False
-        (history,) = store.history("libgeo")
-        assert history.rows[2].verdict is not None
+        assert verdict("libgeo@2.0", database=store).remembered is False
+        assert verdict("libgeo@2.0", database=store).remembered is False
+        (found,) = history("libgeo", database=store)
+        assert found.rows[2].verdict is not None
         with pytest.raises(StoreError, match="opened for reading only"):
-            store.ingest(libraries["1.0"], IngestPlan(version="9"))
+            ingest(libraries["1.0"], IngestPlan(version="9"), database=store)
     assert database.read_bytes() == before

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from abistore.interface import IngestPlan, open_store
+from abistore.interface import IngestPlan, ingest, open_store
 from abistore.mcp import jobs
 from abistore.mcp.jobs import Answers, Done, Request, decode_done
 from abistore.mcp.settings import Settings
@@ -84,7 +84,7 @@ def test_other_arguments_are_another_question(asking: Asking) -> None:
 def test_what_was_stored_since_is_told(asking: Asking, database: Path, libraries: dict[str, Path]) -> None:
     before = asking("abi_summary", library="libgeo").answer
     with open_store(database) as store:
-        store.ingest(libraries["1.1"], IngestPlan(version="3.0"))
+        ingest(libraries["1.1"], IngestPlan(version="3.0"), database=store)
     assert '"version":"3.0"' in asking("abi_summary", library="libgeo").answer
     assert '"version":"3.0"' not in before
 
@@ -93,7 +93,7 @@ def test_another_store_in_the_place_of_this_one_is_asked(asking: Asking, databas
     other = tmp_path / "other.db"
     library = build_library(NEW, soname="libother.so.1", name="libother.so")
     with open_store(other, create=True) as store:
-        store.ingest(library, IngestPlan(version="1.0"))
+        ingest(library, IngestPlan(version="1.0"), database=store)
     assert "libgeo" in asking("abi_list").answer
     other.replace(database)
     assert "libother" in asking("abi_list").answer

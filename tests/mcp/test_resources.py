@@ -12,7 +12,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import PromptReference
 
-from abistore.interface import IngestPlan, open_store
+from abistore.interface import IngestPlan, export, history, ingest, open_store
 from abistore.mcp.addresses import matched
 from abistore.mcp.prompts import TASKS
 from abistore.mcp.resources import MOST_BYTES, PAGES, RESOURCES, Part, paged
@@ -55,7 +55,7 @@ def judged(modern: Agent, libraries: dict[str, Path], tmp_path: Path) -> Agent:
     database = tmp_path / "judged.db"
     with open_store(database, create=True) as store:
         fill(store, libraries)
-        store.history("libgeo")
+        history("libgeo", database=store)
     return modern.set(database=str(database))
 
 
@@ -212,8 +212,8 @@ def test_a_long_resource_is_listed_in_pages(modern: Agent, tmp_path: Path) -> No
     source = "".join(f"int f{number}_{'x' * 200}(void) {{ return 0; }}\n" for number in range(3_000))
     database = tmp_path / "long.db"
     with open_store(database, create=True) as store:
-        store.ingest(build_library(source, soname="liblong.so.1", name="liblong.so"), IngestPlan(version="1"))
-        whole = store.export("liblong@1").json.decode()
+        ingest(build_library(source, soname="liblong.so.1", name="liblong.so"), IngestPlan(version="1"), database=store)
+        whole = export("liblong@1", database=store).json.decode()
     agent = modern.set(database=str(database))
     uri = "abistore://libraries/liblong/releases/1/snapshot.json"
     index = json.loads(read(agent, uri))
@@ -268,7 +268,7 @@ def test_what_is_not_there_is_said(uri: str, agent: Agent) -> None:
 def test_any_label_has_an_address(version: str, modern: Agent, libraries: dict[str, Path], tmp_path: Path) -> None:
     database = tmp_path / "abi.db"
     with open_store(database, create=True) as store:
-        (done,) = store.ingest(libraries["1.0"], IngestPlan(version=version))
+        (done,) = ingest(libraries["1.0"], IngestPlan(version=version), database=store)
     assert done.status == "stored"
     uri = f"abistore://libraries/libgeo/releases/{quote(version, safe='')}/snapshot.json"
     assert json.loads(read(modern.set(database=str(database)), uri))["release"] == version

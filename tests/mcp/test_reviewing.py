@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from abistore.interface import IngestPlan, open_store
+from abistore.interface import IngestPlan, ingest, open_store
 from tests.build import build_library
 from tests.mcp.conftest import OLD, Agent
 from tests.mcp.histories import build
@@ -53,7 +53,7 @@ def test_a_build_is_told_from_its_merge_base(
     database = str(shutil.copy(stored, tmp_path / "own.db"))
     base = build_library(OLD.replace("int gone(void) { return 1; }", ""), soname="libgeo.so.1", name="libgeo.so")
     with open_store(database) as store:
-        (done,) = store.ingest(base, IngestPlan(version="1.2~1", revision=REVISION))
+        (done,) = ingest(base, IngestPlan(version="1.2~1", revision=REVISION), database=store)
         assert done.status == "stored"
     asked = {"new_input": str(libraries["2.0"]), "version": "1.2"}
     told = modern.set(database=database)("abi_review_build", **asked, merge_base=REVISION)

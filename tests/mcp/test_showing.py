@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from abistore.interface import IngestPlan, open_store
+from abistore.interface import IngestPlan, ingest, open_store
 from tests.build import build_library
 from tests.mcp.conftest import Agent
 from tests.mcp.histories import FIELDS, FUNCTIONS, LIBRARY
@@ -114,7 +114,7 @@ def test_a_function_of_parameters_is_no_pattern(modern: Agent, tmp_path: Path) -
     library = build_library("int twice(char *text) { return *text; }", language="c++", soname="libcc.so.1")
     database = str(tmp_path / "cc.db")
     with open_store(database, create=True) as store:
-        (done,) = store.ingest(library, IngestPlan(library="libcc", version="1.0"))
+        (done,) = ingest(library, IngestPlan(library="libcc", version="1.0"), database=store)
         assert done.status == "stored", done.error
     told = modern.set(database=database)("abi_show", reference="libcc@1.0", name="twice(char*)")
     assert [each["text"] for each in told["items"]] == ["int twice(char*);"]

@@ -18,7 +18,16 @@ from anyio.streams.memory import MemoryObjectReceiveStream
 from mcp import Client, MCPError
 from mcp.types import ResourceListChangedNotification, ResourceUpdatedNotification
 
-from abistore.interface import BaselinePlan, IngestPlan, OpenStore, db_check, db_forget, open_store, set_baseline
+from abistore.interface import (
+    BaselinePlan,
+    IngestPlan,
+    OpenStore,
+    db_check,
+    db_forget,
+    ingest,
+    open_store,
+    set_baseline,
+)
 from abistore.mcp import sessions
 from abistore.mcp.calls import Server
 from abistore.mcp.jobs import Jobs
@@ -140,7 +149,7 @@ async def settled(listener: Told, address: str, library: Path) -> set[str]:
 
     def write() -> None:
         with open_store(address) as store:
-            store.ingest(library, IngestPlan(version=str(number), library="zz"))
+            ingest(library, IngestPlan(version=str(number), library="zz"), database=store)
 
     await anyio.to_thread.run_sync(write)
     return await listener.until(AFTERWARDS[number - 1]) - {*AFTERWARDS, "abistore://libraries"}
@@ -158,7 +167,7 @@ def path(tmp_path: Path, libraries: dict[str, Path]) -> Path:
     database = tmp_path / "abi.db"
     with open_store(database, create=True) as store:
         fill(store, libraries)
-        store.ingest(libraries["1.0"], IngestPlan(version="0", library="zz"))
+        ingest(libraries["1.0"], IngestPlan(version="0", library="zz"), database=store)
     return database
 
 
@@ -175,8 +184,8 @@ def test_a_client_is_told_what_another_process_stores(
     era: Era, address: str, libraries: dict[str, Path], jobs: Jobs
 ) -> None:
     with open_store(address, create=True) as store:
-        store.ingest(libraries["1.0"], IngestPlan(version="1.0"))
-        store.ingest(libraries["1.0"], IngestPlan(version="0", library="zz"))
+        ingest(libraries["1.0"], IngestPlan(version="1.0"), database=store)
+        ingest(libraries["1.0"], IngestPlan(version="0", library="zz"), database=store)
 
     async def asked() -> None:
         async with told(serve(address, jobs), era, *EVERY, *AFTERWARDS) as listener:
@@ -294,7 +303,7 @@ def test_an_address_that_is_left_is_told_no_more(path: Path, libraries: dict[str
                 listener,
                 str(path),
                 libraries["1.0"],
-                lambda store: store.ingest(libraries["1.0"], IngestPlan(version="3.0")),
+                lambda store: ingest(libraries["1.0"], IngestPlan(version="3.0"), database=store),
             )
             assert found == set()
 
@@ -308,8 +317,8 @@ def test_a_database_that_is_replaced_is_told_and_stays_sound(
     """A connection that stayed open would leave its log to the file that takes the place."""
     other = tmp_path / "other.db"
     with open_store(other, create=True) as store:
-        store.ingest(libraries["2.0"], IngestPlan(version="9.0"))
-        store.ingest(libraries["2.0"], IngestPlan(version="1.0", library="libelse"))
+        ingest(libraries["2.0"], IngestPlan(version="9.0"), database=store)
+        ingest(libraries["2.0"], IngestPlan(version="1.0", library="libelse"), database=store)
 
     async def asked() -> None:
         async with told(serve(path, jobs), era, OF_LIBRARY, *AFTERWARDS) as listener:
@@ -387,7 +396,7 @@ def test_what_happens_to_the_database_is_said_in_the_log_and_survived(
                 listener,
                 str(path),
                 libraries["1.0"],
-                lambda store: store.ingest(libraries["1.0"], IngestPlan(version="3.0")),
+                lambda store: ingest(libraries["1.0"], IngestPlan(version="3.0"), database=store),
             )
         assert len(said) == 2
         assert str(path.parent) not in "".join(said)

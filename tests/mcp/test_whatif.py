@@ -78,7 +78,7 @@ def idiom(modern: Agent, tmp_path: Path) -> tuple[Agent, list[str]]:
     database = tmp_path / "opt.db"
     options = abistore.ExtractOptions(headers=abistore.HeaderOptions.given(headers))
     with abistore.open_store(database, create=True) as store:
-        (done,) = store.ingest(library, abistore.IngestPlan(version="1.0", options=options))
+        (done,) = abistore.ingest(library, abistore.IngestPlan(version="1.0", options=options), database=store)
         assert done.status == "stored", done.error
         abistore.set_baseline("libopt@1.0", abistore.BaselinePlan(reason="first"), database=store)
     return modern.set(database=str(database)), headers

@@ -15,7 +15,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.types import ElicitRequestParams, ElicitResult
 
-from abistore.interface import db_check, open_store
+from abistore.interface import db_check, open_store, releases
 from abistore.mcp.jobs import Jobs
 from abistore.mcp.server import build_server
 from abistore.mcp.settings import Settings
@@ -49,7 +49,7 @@ def build(libraries: dict[str, Path]) -> dict[str, Any]:
 def versions(database: Path) -> list[str]:
     with open_store(database, read_only=True) as store:
         assert db_check(database=store) == ()
-        return [release.version for release in store.releases("libgeo")]
+        return [release.version for release in releases("libgeo", database=store)]
 
 
 @pytest.fixture

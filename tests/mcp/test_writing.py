@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from mcp import Client
 
-from abistore.interface import OpenStore, db_audit, db_check, open_store, reviews
+from abistore.interface import OpenStore, db_audit, db_check, export, import_, open_store, releases, reviews, verdict
 from abistore.mcp.jobs import Jobs
 from abistore.mcp.settings import Settings
 from abistore.mcp.tools.all import TOOLS, WRITING
@@ -35,7 +35,7 @@ def writer(store: OpenStore, jobs: Jobs) -> Agent:
 
 
 def versions(store: OpenStore) -> list[str]:
-    return [release.version for release in store.releases("libgeo") if not release.candidate]
+    return [release.version for release in releases("libgeo", database=store) if not release.candidate]
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -65,7 +65,7 @@ def test_a_build_is_stored_once_and_by_whom_is_told(
     assert (answer["created"], answer["state"], answer["exit_code"]) == (True, "stored", 0)
     assert answer["headline"] == "STORED: libgeo 2.0"
     assert versions(store) == ["1.0", "1.1", "2.0"]
-    (release,) = (one for one in store.releases("libgeo") if one.version == "2.0")
+    (release,) = (one for one in releases("libgeo", database=store) if one.version == "2.0")
     assert f"{release.released:%Y-%m-%d}" == "2026-01-02"
     record = db_audit(limit=1, database=store)[0]
     assert (record.action, record.subject.split()[0]) == ("ingest", "libgeo@2.0")
@@ -78,11 +78,11 @@ def test_a_build_is_stored_once_and_by_whom_is_told(
 def test_another_binary_under_a_taken_version_is_a_conflict(
     writer: Agent, store: OpenStore, libraries: dict[str, Path]
 ) -> None:
-    before = store.releases("libgeo")
+    before = releases("libgeo", database=store)
     refused = writer.refused("abi_ingest", library="libgeo", version="1.1", library_path=str(libraries["2.0"]))
     assert refused["code"] == "VERSION_CONFLICT"
     assert "abi_delete(library='libgeo', version='1.1'" in refused["hint"]
-    assert store.releases("libgeo") == before
+    assert releases("libgeo", database=store) == before
 
 
 def test_a_build_that_fails_its_gate_is_not_stored_unless_it_is_to_be_kept(
@@ -116,7 +116,7 @@ def test_the_first_build_creates_the_database(tmp_path: Path, jobs: Jobs, librar
 def test_a_dry_run_says_what_would_become_of_a_build_and_writes_nothing(
     writer: Agent, store: OpenStore, libraries: dict[str, Path]
 ) -> None:
-    before = db_audit(database=store), store.releases("libgeo")
+    before = db_audit(database=store), releases("libgeo", database=store)
     given: dict[str, Any] = {"library": "libgeo", "library_path": str(libraries["2.0"]), "dry_run": True}
     stored = writer("abi_ingest", **given, version="2.0", tags=["lts"])
     assert (stored["state"], stored["created"], stored["dry_run"]) == ("stored", False, True)
@@ -127,7 +127,7 @@ def test_a_dry_run_says_what_would_become_of_a_build_and_writes_nothing(
     known = writer("abi_ingest", **{**given, "library_path": str(libraries["1.1"])}, version="1.1")
     assert known["state"] == "known"
     assert writer.refused("abi_ingest", **given, version="1.1")["code"] == "VERSION_CONFLICT"
-    assert (db_audit(database=store), store.releases("libgeo")) == before
+    assert (db_audit(database=store), releases("libgeo", database=store)) == before
 
 
 def test_a_build_that_is_not_the_one_that_was_seen_is_refused(
@@ -162,9 +162,9 @@ def test_a_release_is_tagged_and_a_tag_that_is_there_stays(
     assert writer.refused("abi_tag", **{**given, "version": "1.2"})["code"] == "NOT_FOUND"
     # what people say of a release goes with it into another store
     copy = tmp_path / "1.1.json"
-    copy.write_bytes(store.export("libgeo@1.1").json)
+    copy.write_bytes(export("libgeo@1.1", database=store).json)
     with open_store(tmp_path / "other.db", create=True) as other:
-        (done,) = other.import_(copy)
+        (done,) = import_(copy, database=other)
         assert done.release
         assert [(tag.name, tag.note) for tag in done.release.tags] == [("lts", "until 2028"), ("shipped", "")]
         assert db_check(database=other) == ()
@@ -187,7 +187,7 @@ def test_a_review_of_a_finding_is_told_wherever_it_is_found_and_moves_no_verdict
     assert writer("abi_compare", **build)["verdict"] == seen["verdict"]
     # later, in the stored release
     assert writer("abi_ingest", library="libgeo", version="2.0", library_path=str(libraries["2.0"]))["created"]
-    store.verdict("libgeo@2.0", against="1.0")
+    verdict("libgeo@2.0", against="1.0", database=store)
     assert writer("abi_finding", finding_id=finding)["finding"]["review"] == said
     assert writer("abi_review", finding_id=finding, state="open")["created"]
     assert "review" not in writer("abi_finding", finding_id=finding)["finding"]
@@ -239,7 +239,7 @@ def test_what_is_answered_to_a_write_is_short_and_fits_its_schemas(
         "abi_delete": {
             "library": "libgeo",
             "version": "1.1",
-            "confirm_digest": next(one.digest for one in store.releases("libgeo") if one.version == "1.1"),
+            "confirm_digest": next(one.digest for one in releases("libgeo", database=store) if one.version == "1.1"),
         },
     }
     assert calls.keys() == BUDGETS.keys() == WRITING.keys()

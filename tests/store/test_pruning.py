@@ -12,7 +12,7 @@ import pytest
 
 from abistore.diffing.judge.judged import compare
 from abistore.errors import UsageError
-from abistore.interface import ApprovalPlan, approve, open_store
+from abistore.interface import ApprovalPlan, approve, exports, findings, open_store
 from abistore.model.history import IngestRequest, Release
 from abistore.model.snapshot import Snapshot
 from abistore.report.plain import plain
@@ -50,7 +50,7 @@ def answers(address: str, versions: Sequence[str]) -> dict[str, Any]:
         loaded = {version: store.load(each) for version, each in held.items()}
         cards = {version: (each.sequence, each.digest, each.released) for version, each in held.items()}
     with open_store(address) as opened:
-        exported = {version: plain(opened.exports(f"lib@{version}").items) for version in held}
+        exported = {version: plain(exports(f"lib@{version}", database=opened).items) for version in held}
     return {"cards": cards, "loaded": loaded, "names": {v: [e["display"] for e in x] for v, x in exported.items()}}
 
 
@@ -133,7 +133,7 @@ def test_what_a_baseline_stood_at_and_what_was_approved_stays(address: str) -> N
     assert builds[0].version not in gone
     assert not {each.version for each in pair} & set(gone)
     with open_store(address) as opened:
-        assert opened.findings(finding).findings[0].change.approved is not None
+        assert findings(finding, database=opened).findings[0].change.approved is not None
     with Store.open(address, write=False) as store:
         assert store.check() == ()
 

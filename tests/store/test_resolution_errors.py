@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 
 from abistore.errors import AbistoreError
-from abistore.interface import BaselinePlan, IngestPlan, OpenStore, SnapshotNotFound, open_store
+from abistore.interface import (
+    BaselinePlan,
+    IngestPlan,
+    OpenStore,
+    SnapshotNotFound,
+    baselines,
+    ingest,
+    open_store,
+    releases,
+    set_baseline,
+)
 from tests.build import NARROW, build_library
 
 SOURCE = "int one(void) { return 1; }\n"
@@ -17,10 +27,10 @@ def store(address: str) -> OpenStore:
     made = open_store(address, create=True)
     native = build_library(SOURCE, soname="libfoo.so.1")
     narrow = build_library(SOURCE, soname="libfoo.so.1", flags=NARROW)
-    made.ingest(native, IngestPlan(library="libfoo", version="1.0", profile="std"))
-    made.ingest(native, IngestPlan(library="libfoo", version="1.0", profile="debug"))
-    made.ingest(narrow, IngestPlan(library="libfoo", version="1.0", profile="std"))
-    made.set_baseline("libfoo@1.0", BaselinePlan(target="x86_64", profile="std"))
+    ingest(native, IngestPlan(library="libfoo", version="1.0", profile="std"), database=made)
+    ingest(native, IngestPlan(library="libfoo", version="1.0", profile="debug"), database=made)
+    ingest(narrow, IngestPlan(library="libfoo", version="1.0", profile="std"), database=made)
+    set_baseline("libfoo@1.0", BaselinePlan(target="x86_64", profile="std"), database=made)
     return made
 
 
@@ -34,7 +44,7 @@ def code(store: OpenStore, reference: str, **line: str) -> str:
 
 def test_each_failure_has_its_own_code(store: OpenStore) -> None:
     wide, narrow = sorted(
-        {release.line.target for release in store.releases("libfoo")}, key=lambda each: "x86_64" not in each
+        {release.line.target for release in releases("libfoo", database=store)}, key=lambda each: "x86_64" not in each
     )
     with store:
         assert code(store, "libfoo@9.9") == "not-found"
@@ -49,7 +59,7 @@ def test_each_failure_has_its_own_code(store: OpenStore) -> None:
 
 
 def test_a_reference_that_names_one_release_is_no_error(store: OpenStore) -> None:
-    wide = next(each.line.target for each in store.releases("libfoo") if "x86_64" in each.line.target)
+    wide = next(each.line.target for each in releases("libfoo", database=store) if "x86_64" in each.line.target)
     with store, store.lent(write=False) as lent:
         assert lent.resolve("libfoo@baseline", target=wide, profile="std").version == "1.0"
 
@@ -78,6 +88,6 @@ def test_a_channel_is_promoted_with_reason_and_author(
     assert run([*promote, "--reason", "once more", "--expect", "1.0"]) == 69
     capsys.readouterr()
     with open_store(address) as store:
-        (move,) = [each for each in store.baselines("libfoo") if each.channel == "release"]
+        (move,) = [each for each in baselines("libfoo", database=store) if each.channel == "release"]
     assert (move.version, move.actor, move.reason) == ("1.1", "ana", "tests passed")
     assert run(["db", "baseline", "promote", "libfoo", "nightly", "release", "--reason", "x"]) == 67

@@ -29,6 +29,7 @@ from abistore.interface import (
     release_tag,
     review,
     ruling,
+    verdict,
 )
 from abistore.model.declarations import Name
 from abistore.model.history import IngestRequest
@@ -139,7 +140,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
         facts = ReleaseFacts(url="javascript:alert(1)", revision=MARKUP)
         release_edit(f"{MARKUP}@1.2", EditPlan(facts, reason=MARKUP), database=store)
         release_tag(f"{MARKUP}@1.2", "lts", TagPlan(MARKUP), database=store)
-        found = store.verdict(f"{MARKUP}@1.2").report.changes[0]
+        found = verdict(f"{MARKUP}@1.2", database=store).report.changes[0]
         review(found.id, ReviewPlan("intended", MARKUP, MARKUP, MARKUP), database=store)
         build_site(folder / "site", database=store)
     return folder / "site"

@@ -9,14 +9,14 @@ import jsonschema
 import pytest
 
 from abistore import interface
-from abistore.interface import ApprovalPlan, approve
+from abistore.interface import ApprovalPlan, approve, verdict
 from abistore.model.envelope import Envelope
 from abistore.model.findings import Verdict
 from abistore.model.history import IngestRequest
 from abistore.model.statements import ReleaseStatement
 from abistore.report.ledgers import as_text, statement_tables
 from abistore.report.plain import plain
-from abistore.service.open_store import open_store
+from abistore.service.database import open_store
 from abistore.store.store import Store
 from tests.statement_schema import PUBLISHED, STATEMENTS
 from tests.store.builders import ARM
@@ -81,7 +81,9 @@ def test_an_accepted_step_is_told_beside_the_older_baseline_that_refuses_the_rel
     with stored(address, release("f", "g"), release("g"), release()) as store:
         store.set_baseline(LINE, "lts", "1.0")
     with open_store(address) as store:
-        (finding,) = [each for each in store.verdict("libgeo@1.2").report.changes if each.impact == "breaking"]
+        (finding,) = [
+            each for each in verdict("libgeo@1.2", database=store).report.changes if each.impact == "breaking"
+        ]
     approve(finding.id, ApprovalPlan(reason="nobody calls it", approver="ana", today=DAY), database=address)
     found = statement("libgeo", database=address, today=DAY)
     assert (found.outcome, found.lines[0].decision.against.version) == ("fail", "1.0")
@@ -137,7 +139,9 @@ def test_a_break_on_one_line_is_the_sentence_and_names_its_line(address: str) ->
 def test_who_accepted_what_and_until_when_is_stated_and_lapses_on_its_day(address: str) -> None:
     stored(address, release("f", "g"), release("f")).close()
     with open_store(address) as store:
-        (finding,) = [each for each in store.verdict("libgeo@1.1").report.changes if each.impact == "breaking"]
+        (finding,) = [
+            each for each in verdict("libgeo@1.1", database=store).report.changes if each.impact == "breaking"
+        ]
     plan = ApprovalPlan(reason="nobody calls it", ticket="GEO-7", approver="ana", until="2026-06-30", today=DAY)
     approve(finding.id, plan, database=address)
     found = statement("libgeo@1.1", database=address, today=DAY)

@@ -581,7 +581,7 @@ class Readiness(msgspec.Struct, frozen=True):
 def readiness(settings: Settings) -> Readiness:
     """What a server of these settings would serve. Raises :class:`StoreError`."""
     from abistore.service.administration import db_stats
-    from abistore.service.open_store import open_store
+    from abistore.service.database import open_store
 
     with open_store(settings.database, read_only=True) as store:
         stats = db_stats(database=store)

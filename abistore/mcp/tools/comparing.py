@@ -30,6 +30,7 @@ from abistore.interface import (
     requirement,
     since_merge_base,
     usual_counterpart,
+    verdict,
 )
 from abistore.interface import show_only as showing
 from abistore.mcp.answers import (
@@ -231,7 +232,7 @@ def _compared(
 
 def _compared_by(store: OpenStore, sides: list[str | Path], selection: Selection, by: Ruling | None) -> Report:
     old, new = sides
-    return store.compare(old, new, selection=selection, by=by)
+    return compare(old, new, selection=selection, by=by, database=store)
 
 
 def _incomparable(error: Incomparable) -> ComparisonAnswer:
@@ -392,7 +393,7 @@ def _stored(call: Call, reference: str, against: str | None, line: str | None, r
         chosen = line_of(store, reference.partition("@")[0], line)
         of_line = chosen.words
         older = "" if against else usual_counterpart(reference, database=store, **of_line).why
-        judged = store.verdict(
+        judged = verdict(
             reference,
             against=against or ("prev" if older else "baseline"),
             **of_line,
@@ -401,6 +402,7 @@ def _stored(call: Call, reference: str, against: str | None, line: str | None, r
             by=rules.by,
             allow=rules.allow,
             deprecation=rules.deprecation,
+            database=store,
         )
     report = judged.report
     return msgspec.structs.replace(report, notes=(older, *report.notes)) if older else report

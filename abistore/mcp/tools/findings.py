@@ -21,6 +21,7 @@ from abistore.interface import (
     beside_build,
     beside_comparison,
     explain,
+    log,
 )
 from abistore.interface import findings as stored_findings
 from abistore.mcp.answers import (
@@ -320,7 +321,7 @@ def _earlier(call: Call, symbol: str, library: str) -> Iterator[NextCall]:
     if call.has_no_store or not 0 < len(symbol) <= LONGEST_NAME:
         return
     with call.store() as store, suppress(SnapshotNotFound):
-        store.log(symbol, library=library)
+        log(symbol, library=library, database=store)
         yield asking("abi_symbol_history", "See when it changed before.", symbol=symbol, library=library)
 
 

@@ -16,6 +16,9 @@ from abistore.interface import (
     LoggedEvent,
     OpenStore,
     Verdict,
+    baseline_history,
+    history,
+    log,
     logged_events,
 )
 from abistore.mcp.answers import Answer, BumpItem, NextCall, asking, brief, bump_of
@@ -113,7 +116,7 @@ def abi_history(
     """
     with call.store() as store:
         chosen = line_of(store, library, line)
-        (found,) = store.history(library, target=chosen.target, profile=chosen.profile, progress=call.progress)
+        (found,) = history(library, **chosen.words, progress=call.progress, database=store)
         moved = _moves(store, found.line) if moves else ()
     rows = _between(found.rows, since, until)
     items = [_item(row, before if delta else None) for before, row in zip((None, *rows), rows, strict=False)]
@@ -137,7 +140,7 @@ def abi_history(
 
 
 def _moves(store: OpenStore, line: LineKey) -> tuple[MoveItem, ...]:
-    every = [move for move in store.baseline_history(line.library) if move.line == line]
+    every = [move for move in baseline_history(line.library, database=store) if move.line == line]
     return tuple(map(_move, every[-MOST_MOVES:]))
 
 
@@ -274,7 +277,7 @@ def abi_symbol_history(
     Use it for "which release removed X". not-observed means unknown. Example: symbol="geo::Point", library="libgeo".
     """
     with call.store() as store:
-        events = logged_events(store.log(symbol, library=library))
+        events = logged_events(log(symbol, library=library, database=store))
     several = _with_several_lines(events)
     items = [_symbol_item(each, several=each.entry.line.library in several) for each in events]
     page = call.page(items, budget=SYMBOL_BUDGET)

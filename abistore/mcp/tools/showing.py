@@ -12,16 +12,18 @@ from abistore.interface import (
     DeclarationDifference,
     DeclaredName,
     ExtractOptions,
-    Inventory,
     InventoryItem,
     OpenStore,
     Selection,
     ShownDeclaration,
     TypeUser,
-    UsedType,
     declaration_differences,
     declared_like,
+    exports,
+    lines,
     shown_declarations,
+    types,
+    who_uses,
 )
 from abistore.mcp.answers import Answer, NextCall, asking
 from abistore.mcp.operands import Call, operand
@@ -127,7 +129,7 @@ def abi_show(
 
 def _latest(store: OpenStore, shown: str | Path) -> str | Path:
     """The latest release of a library that is named without a version."""
-    if isinstance(shown, Path) or "@" in shown or not store.lines(library=shown):
+    if isinstance(shown, Path) or "@" in shown or not lines(library=shown, database=store):
         return shown
     return f"{shown}@latest"
 
@@ -240,9 +242,9 @@ def _listed(call: Call, side: _Side, word: Literal["export", "type"], pattern: s
         kinds: Sequence[Kind] = EXPORTS if word == "export" else TYPES
         found = declared_like(side.operand, pattern, kinds, database=side.store, selection=side.selection)
         return _page(call, side, [_named(each) for each in found], counted(len(found), word))
-    ask = side.store.exports if word == "export" else side.store.types
-    chosen = side.selection
-    meant: Inventory = ask(side.operand, pattern, since=since, target=chosen.target, profile=chosen.profile)
+    ask = exports if word == "export" else types
+    target, profile = side.selection.target, side.selection.profile
+    meant = ask(side.operand, pattern, since=since, target=target, profile=profile, database=side.store)
     what = (
         f"{len(meant.items)} of {counted(meant.of, word)}" if len(meant.items) < meant.of else counted(meant.of, word)
     )
@@ -284,9 +286,7 @@ def _users(call: Call, side: _Side, name: str) -> ShowAnswer:
         items = [item for each in found if each.used for item in _used_in_file(each)]
         return _page(call, side, items, f"{counted(len(items), 'export')} that use {name}")
     chosen = side.selection
-    used: tuple[UsedType, ...] = side.store.who_uses(
-        name, reference=side.operand, target=chosen.target, profile=chosen.profile
-    )
+    used = who_uses(name, reference=side.operand, target=chosen.target, profile=chosen.profile, database=side.store)
     items = [_user(each) for one in used for each in one.users]
     return _page(call, side, items, f"{counted(len(items), 'export')} that use {name}")
 

@@ -11,7 +11,18 @@ import msgspec
 from msgspec.structs import replace
 
 from abistore.errors import InputError
-from abistore.interface import Dump, ExtractOptions, ListedLine, OpenStore, Release, StoreStats, db_stats, dump
+from abistore.interface import (
+    Dump,
+    ExtractOptions,
+    ListedLine,
+    OpenStore,
+    Release,
+    StoreStats,
+    db_stats,
+    dump,
+    lines,
+    releases,
+)
 from abistore.mcp.answers import BESIDE, SENT, Answer, Gap, NextCall, asking, brief, extent, units
 from abistore.mcp.operands import Call, check_include_dirs, headers_of, library
 from abistore.mcp.tools.declaration import Cursor, Folders, Headers, Language, Library, Limit, Only, described, tool
@@ -109,7 +120,7 @@ def _about_last(library: str, line: str | None, shown: list[StoredItem]) -> Next
 
 
 def _lines(store: OpenStore) -> list[StoredItem]:
-    return [_line(listed) for listed in store.lines()]
+    return [_line(listed) for listed in lines(database=store)]
 
 
 def _line(listed: ListedLine) -> StoredItem:
@@ -125,7 +136,7 @@ def _line(listed: ListedLine) -> StoredItem:
 
 
 def _releases(store: OpenStore, library: str) -> list[StoredItem]:
-    return [_release(release) for release in store.releases(library)]
+    return [_release(release) for release in releases(library, database=store)]
 
 
 def _release(release: Release) -> StoredItem:
@@ -280,10 +291,10 @@ def _after_dump(call: Call, library: str) -> NextCall:
     if call.has_no_store:
         return asking("abi_help", "Read how to begin.", topic="workflow")
     with call.store() as store:
-        lines = store.lines(library=library)
-    if len(lines) != 1 or not lines[0].releases or given.get("only"):
-        return asking("abi_list", "See what it can be compared with.", library=library if lines else None)
-    has_baseline = DEFAULT_CHANNEL in lines[0].baselines
+        of_library = lines(library=library, database=store)
+    if len(of_library) != 1 or not of_library[0].releases or given.get("only"):
+        return asking("abi_list", "See what it can be compared with.", library=library if of_library else None)
+    has_baseline = DEFAULT_CHANNEL in of_library[0].baselines
     old, say = ("baseline", "its baseline") if has_baseline else ("latest", "the latest release")
     headers = {"new_headers": given.get("headers"), "include_dirs": given.get("include_dirs")}
     sides = {"old_input": f"{library}@{old}", "new_input": given["library_path"]}

@@ -16,8 +16,12 @@ from abistore.interface import (
     WhatIfBaseline,
     WhatIfPlan,
     WhatIfWay,
+    baselines,
     first_decision,
+    releases,
     usual_counterpart,
+    verdict,
+    whatif,
 )
 from abistore.mcp.answers import (
     Answer,
@@ -98,9 +102,9 @@ def abi_summary(
         reference, of_line = f"{library}@{wanted}", chosen.words
         meant = usual_counterpart(reference, database=store, **of_line) if against is None else None
         if meant is not None and not meant.word:
-            return _first(store.releases(library, **of_line)[0])
+            return _first(releases(library, **of_line, database=store)[0])
         other = meant.word if meant is not None else against
-        judged = store.verdict(reference, against=other, **of_line)
+        judged = verdict(reference, against=other, **of_line, database=store)
         answer = _answer(call, judged, _baseline(store, judged, chosen, other or ""))
         older = (meant.why,) if meant is not None and meant.why else ()
         return msgspec.structs.replace(answer, warnings=(*older, *answer.warnings))
@@ -111,7 +115,7 @@ def _baseline(store: OpenStore, judged: Judgement, chosen: ChosenLine, against: 
     ref = judged.given.old.reference
     if not against.startswith("baseline") and chosen.baseline is None:
         return BaselineCard(ref=ref, status="missing", trusted=False)
-    moves = [move for move in store.baselines(chosen.library) if move.version == judged.given.old.version]
+    moves = [move for move in baselines(chosen.library, database=store) if move.version == judged.given.old.version]
     if any(move.digest not in {None, judged.given.old.digest} for move in moves):
         return BaselineCard(ref=ref, status="digest_mismatch", trusted=False)
     if report.unequal_evidence:
@@ -284,7 +288,7 @@ def abi_whatif(
         (declaration,) if declaration else (),
     )
     with call.store() as store:
-        return _whatif_answer(call, store.whatif(operand(call.settings, library, "library"), plan))
+        return _whatif_answer(call, whatif(operand(call.settings, library, "library"), plan, database=store))
 
 
 def _whatif_answer(call: Call, found: WhatIf) -> WhatIfAnswer:

@@ -22,10 +22,14 @@ from abistore.interface import (
     TagPlan,
     Verdict,
     VersionTaken,
+    baselines,
     db_forget,
+    ingest,
     release_tag,
+    releases,
     requirement,
     review,
+    verdict,
 )
 from abistore.interface import set_baseline as moved
 from abistore.mcp.answers import (
@@ -87,11 +91,11 @@ from abistore.report.model import VerdictName
 def release_of(store: OpenStore, line: ChosenLine, version: str) -> Release:
     """The release of a line that has this label; ``latest`` is one. Raises :class:`Refusal`."""
     wanted = line.latest if version == "latest" else version
-    releases = store.releases(line.library, target=line.target, profile=line.profile)
-    for release in releases:
+    of_line = releases(line.library, target=line.target, profile=line.profile, database=store)
+    for release in of_line:
         if release.version == wanted and not release.candidate:
             return release
-    hint = did_you_mean(near(wanted, [one.version for one in releases]), "abi_list(library) has the versions")
+    hint = did_you_mean(near(wanted, [one.version for one in of_line]), "abi_list(library) has the versions")
     raise Refusal("NOT_FOUND", f"{line.library} has no release {brief(version, 80)}", hint)
 
 
@@ -159,10 +163,10 @@ def _question(
 
 def _standing(store: OpenStore, release: Release, channel: str) -> Release | None:
     line = release.line
-    moves = (move for move in store.baselines(line.library) if (move.line, move.channel) == (line, channel))
+    moves = (move for move in baselines(line.library, database=store) if (move.line, move.channel) == (line, channel))
     version = next((move.version for move in moves), None)
-    releases = store.releases(line.library, target=line.target, profile=line.profile)
-    return next((one for one in releases if one.version == version and not one.candidate), None)
+    of_line = releases(line.library, target=line.target, profile=line.profile, database=store)
+    return next((one for one in of_line if one.version == version and not one.candidate), None)
 
 
 def _judged_baseline(store: OpenStore, before: Release | None, release: Release) -> tuple[Report | None, str]:
@@ -170,12 +174,13 @@ def _judged_baseline(store: OpenStore, before: Release | None, release: Release)
         return None, ""
     line = release.line
     try:
-        report = store.verdict(
+        report = verdict(
             release.reference,
             against=before.version,
             target=line.target,
             profile=line.profile,
             require=requirement("none"),
+            database=store,
         ).report
     except Incomparable:
         return None, "INCOMPARABLE"
@@ -385,7 +390,7 @@ def _check(store: OpenStore, release: Release, digest: str) -> None:
         message = f"{release.reference} has another digest than confirm_digest"
         hint = f"give {LEAST_DIGITS} or more digits of the release that is meant: abi_list(library) has them"
         raise Refusal("INVALID_ARGUMENT", message, hint)
-    moves = [move for move in store.baselines(release.line.library) if move.line == release.line]
+    moves = [move for move in baselines(release.line.library, database=store) if move.line == release.line]
     channels = [move.channel for move in moves if move.version == release.version]
     if channels:
         hint = spelled("abi_baseline", library=release.line.library, version="...", channel=channels[0], reason="...")
@@ -538,7 +543,7 @@ def abi_ingest(
         gate=gate,
     )
     with call.store() if dry_run else call.writing(create=True) as store:
-        (done,) = store.ingest(path, plan, progress=call.progress)
+        (done,) = ingest(path, plan, progress=call.progress, database=store)
     if done.status == "failed":
         raise _refusal(done, library, version)
     return _answer(call, done, plan)
