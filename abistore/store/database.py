@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import random
 import re
 import sqlite3
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from sqlalchemy import (
     BindParameter,
@@ -138,7 +140,7 @@ def _sqlite(cause: sqlite3.Error, where: str) -> StoreError | None:
 
 def _postgresql(state: str | None, text: str, where: str) -> StoreError | None:
     match state:
-        case "55P03" | "40P01" | "57014":
+        case "55P03" | "40P01" | "40001" | "57014":
             return StoreBusy(f"{where}: another session locks the database", "wait for it, and retry")
         case "25006" | "42501":
             return StoreError(f"{where}: the database may not be written ({text})", "request write permission for it")
@@ -153,6 +155,20 @@ def _postgresql(state: str | None, text: str, where: str) -> StoreError | None:
     return damaged(where, text) if state.startswith("23") else None
 
 
+_CONFLICTS: Final = frozenset({"40P01", "40001"})
+"""What PostgreSQL says where two transactions cannot both be done: a deadlock, or a serialisation failure."""
+
+ATTEMPTS: Final = 6
+PAUSE: Final = 0.05
+"""So often is a transaction begun that meets such conflicts; in seconds, what it waits for at most after the first."""
+
+
+def _is_conflict(error: StoreBusy) -> bool:
+    """Whether the transaction may well be done if it is begun again at once."""
+    return getattr(getattr(error.__cause__, "orig", None), "sqlstate", None) in _CONFLICTS
+
+
+Answer = TypeVar("Answer")
 Row: TypeAlias = Sequence[Any]
 Values: TypeAlias = Mapping[str, Any]
 
@@ -256,6 +272,25 @@ class Database(ABC):
         except BaseException:
             self._roll_back()
             raise
+
+    def retried(self, act: Callable[[], Answer]) -> Answer:
+        """What ``act`` returns, which does all in one transaction: after a conflict with another writer, once more.
+
+        Raises :class:`StoreBusy` after :data:`ATTEMPTS`. Within a transaction, whoever began that has to begin again.
+        """
+        attempts = 1 if self.in_transaction else ATTEMPTS
+        for attempt in range(1, attempts):
+            try:
+                return act()
+            except StoreBusy as error:
+                if not _is_conflict(error):
+                    raise
+            time.sleep(random.uniform(0, PAUSE * 2**attempt))
+        return act()
+
+    def hold_end(self) -> None:
+        """Be the only writer of what all share until the transaction ends: sums over rows, and the audit's end."""
+        self.rows(_END)
 
     @abstractmethod
     def hold_tables(self, names: Sequence[str]) -> None:

@@ -42,7 +42,7 @@ _END = (
         _ENTRY.name_id == bindparam("of_name"),
         _ENTRY.shape_id == bindparam("of_shape"),
     )
-    .values(last_seq=bindparam("last"))
+    .values(last_seq=bindparam("last", type_=_ENTRY.last_seq.type))
 )
 _BEGIN = insert(tables.entry)
 _ADD_TO_SUM = (
@@ -157,13 +157,13 @@ def write_entries(database: Database, line: int, sequence: int, content: Snapsho
     mentioned = dict.fromkeys([name for _, name, _ in changes.begin]) | content.located
     new = name_ids(database, [name for name in mentioned if name not in changes.names])
     changes.names.update(new)
-    calling.write(database, new, _described(content, changes))
     shapes, shapes_written = shape_ids(database, {key for _, _, key in changes.begin}, content.bodies)
     begun = sorted((facet, changes.names[name], shapes[key]) for facet, name, key in changes.begin)
     common = {"line_id": line, "last_seq": OPEN, "first_seq": sequence}
     database.many(_BEGIN, [{**common, "facet": one[0], "name_id": one[1], "shape_id": one[2]} for one in begun])
     sums = _differences(line, sequence, changes)
-    # in one order in every process, and late: names are shared by all lines
+    database.hold_end()  # late: names are shared by all lines
+    calling.write(database, new, _described(content, changes))
     database.many(_ADD_TO_SUM, [{"of_name": name, "difference": sums[name]} for name in sorted(sums)])
     return shapes_written
 

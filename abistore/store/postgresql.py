@@ -4,16 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
+from typing import cast as cast_to
 from urllib.parse import quote, quote_plus
 
-from sqlalchemy import URL, Connection, Engine, create_engine, text
+import msgspec
+from sqlalchemy import (
+    ARRAY,
+    URL,
+    BinaryExpression,
+    BindParameter,
+    ColumnElement,
+    Connection,
+    Delete,
+    Engine,
+    Executable,
+    Insert,
+    Select,
+    Table,
+    Text,
+    Update,
+    any_,
+    bindparam,
+    cast,
+    column,
+    create_engine,
+    func,
+    select,
+    text,
+)
 from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
+from sqlalchemy.sql.elements import ColumnClause
+from sqlalchemy.sql.operators import in_op
+from sqlalchemy.sql.selectable import TableValuedAlias
+from sqlalchemy.sql.visitors import replacement_traverse
+from sqlalchemy.types import UserDefinedType
 
 from abistore.errors import StoreError
 from abistore.installing import how_to_install
-from abistore.store.database import Database, Row, refused
+from abistore.store.database import AMONG, Database, Row, Values, refused
 from abistore.store.tables import CURRENT_VERSION, Parts, inspected
 from abistore.urls import masked
 
@@ -36,8 +66,82 @@ _THROUGH_INDEXES = ("enable_seqscan", "enable_bitmapscan", "enable_sort", "enabl
 _WITHOUT_INDEXES = ("enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan")
 
 
+class _Json(UserDefinedType[str]):
+    """JSON that is written already."""
+
+    cache_ok = True
+
+    def get_col_spec(self, **_: Any) -> str:
+        """Its name for the server."""
+        return "JSON"
+
+
+def _given(columns: Sequence[ColumnClause[Any]]) -> TableValuedAlias:
+    """The rows of one JSON parameter as a table: to bind and to send thousands of values costs more than this."""
+    rows = func.json_to_recordset(cast(bindparam("given", type_=Text), _Json))
+    return rows.table_valued(*columns, name="given").render_derived(with_types=True)
+
+
+@lru_cache(maxsize=64)
+def _of_rows(statement: Insert | Update | Delete, names: tuple[str, ...]) -> Executable:
+    """A statement for many rows, which it takes from the parameter ``given``, in place of one for each row."""
+    if isinstance(statement, Insert):
+        table = statement.table
+        assert isinstance(table, Table)
+        given = _given([column(name, table.c[name].type) for name in names])
+        return statement.from_select(list(names), select(*given.c))
+    types: dict[str, Any] = {}
+
+    def note(element: Any, **_: Any) -> None:
+        if isinstance(element, BindParameter) and element.key in names:
+            types[element.key] = element.type
+
+    replacement_traverse(statement, {}, note)
+    given = _given([column(name, types[name]) for name in names])
+
+    def put(element: Any, **_: Any) -> ColumnElement[Any] | None:
+        return given.c[element.key] if isinstance(element, BindParameter) and element.key in names else None
+
+    return cast_to(Executable, replacement_traverse(statement, {}, put))
+
+
+@lru_cache(maxsize=64)
+def _of_array(statement: Executable) -> Executable:
+    """A statement whose list of values is one parameter: its text is the same for however many."""
+
+    def put(element: Any, **_: Any) -> ColumnElement[bool] | None:
+        if isinstance(element, BinaryExpression) and element.operator is in_op and element.right.key == AMONG.key:
+            return element.left == any_(bindparam(AMONG.key, type_=ARRAY(element.left.type)))
+        return None
+
+    assert isinstance(statement, Select)
+    return cast_to(Executable, replacement_traverse(statement, {}, put))
+
+
+def _plain(value: object) -> object:
+    return f"\\x{value.hex()}" if isinstance(value, bytes) else value
+
+
+def _as_json(rows: Sequence[Values]) -> str:
+    return msgspec.json.encode([{name: _plain(value) for name, value in row.items()} for row in rows]).decode()
+
+
 class PostgreSQL(Database):
     """A session on a PostgreSQL server."""
+
+    def many(self, statement: Executable, rows: Sequence[Values]) -> None:
+        """Execute ``statement`` once a row, or what comes to the same at once."""
+        assert isinstance(statement, Insert | Update | Delete)
+        if rows:
+            self.run(_of_rows(statement, tuple(rows[0])), {"given": _as_json(rows)})
+
+    def returned(self, statement: Insert, rows: Sequence[Values]) -> Sequence[Row]:
+        """Insert many rows with a statement that returns columns of them, in any order."""
+        return self.rows(_of_rows(statement, tuple(rows[0])), {"given": _as_json(rows)}) if rows else ()
+
+    def within(self, statement: Executable, among: Sequence[Any]) -> Iterator[Row]:
+        """The rows of a statement whose condition has a list :data:`AMONG`, however many values that is to have."""
+        yield from self.rows(_of_array(statement), {AMONG.key: list(among)}) if among else ()
 
     @property
     def in_transaction(self) -> bool:

@@ -441,7 +441,7 @@ Answer = TypeVar("Answer")
 def _method(act: Callable[Concatenate[Database, Words], Answer]) -> Callable[Concatenate[Store, Words], Answer]:
     @wraps(act)
     def acted(store: Store, /, *words: Words.args, **options: Words.kwargs) -> Answer:
-        return act(store.database, *words, **options)
+        return store.database.retried(lambda: act(store.database, *words, **options))
 
     return acted
 
@@ -558,7 +558,7 @@ class Store:
         Raises :class:`VersionTaken` where another binary has the version and the request does not replace it.
         """
         with limits_for(snapshot.weight, f"storing {request.library or snapshot.library} {request.version}"):
-            return write.ingest(self.database, snapshot, request)
+            return self.database.retried(lambda: write.ingest(self.database, snapshot, request))
 
     def no_baseline(self, line: LineKey, channel: str) -> SnapshotNotFound:
         """The error that tells that a line's channel is not set, with where it is, or what may be meant."""
@@ -573,7 +573,7 @@ class Store:
         self, line: LineKey, channel: str, version: str | None, actor: str = "", reason: str = ""
     ) -> BaselineMove:
         """Put a line's baseline channel at a version, as :func:`abistore.store.order.move` says."""
-        return move(self.database, line, channel, version, actor=actor, reason=reason)
+        return self.database.retried(lambda: move(self.database, line, channel, version, actor=actor, reason=reason))
 
     def load(self, release: Release) -> Snapshot:
         """The snapshot as it was ingested, under the release's library and version."""
@@ -612,7 +612,7 @@ class Store:
 
         It is a no-op where the same judgement is the latest of its key.
         """
-        verdicts.save(self.database, given, actor, self._written)
+        self.database.retried(lambda: verdicts.save(self.database, given, actor, self._written))
 
     def audit_of(self, library: str) -> Callable[[AuditRecord], bool]:
         """What tells whether a record of the audit is about a library. Raises :class:`SnapshotNotFound`."""

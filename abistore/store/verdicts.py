@@ -78,7 +78,10 @@ _OF_OTHERS = select(_FINDING.id).where(
 _SET_FIRST = (
     update(tables.finding)
     .where(_FINDING.id == bindparam("row"))
-    .values(verdict_id=bindparam("verdict"), checksum=bindparam("seal"))
+    .values(
+        verdict_id=bindparam("verdict", type_=_FINDING.verdict_id.type),
+        checksum=bindparam("seal", type_=_FINDING.checksum.type),
+    )
 )
 _NEXT = select(_FINDING.id).where(_FINDING.id > bindparam("last")).order_by(_FINDING.id).limit(500)
 _BETWEEN = _FINDING.key.between(bindparam("low"), bindparam("high"))
@@ -98,6 +101,10 @@ class WrittenFindings:
         self.rows: dict[int, int] = {}
         self._kept: list[tuple[Sequence[Finding], dict[int, int]]] = []
         """The objects are kept, so that no other can take the place of one."""
+
+    def forget(self) -> None:
+        """Remember nothing."""
+        self.rows, self._kept = {}, []
 
     def keep(self, findings: Sequence[Finding], rows: Sequence[int]) -> None:
         """Remember what one judgement has, and forget what was not in the last few."""
@@ -449,11 +456,15 @@ def _count(findings: Sequence[Finding], impact: Impact) -> int:
 
 def save(database: Database, given: Sequence[StoredVerdict], actor: str, written: WrittenFindings) -> None:
     """Remember judgements, but those whose side was pruned since; a no-op where it is the latest of its key."""
-    with database.transaction():
-        database.keep_tables_free()
-        for each in given:
-            if cards.is_stored(database, each.old) and cards.is_stored(database, each.new):
-                _save(database, each, actor, written)
+    try:
+        with database.transaction():
+            database.keep_tables_free()
+            for each in given:
+                if cards.is_stored(database, each.old) and cards.is_stored(database, each.new):
+                    _save(database, each, actor, written)
+    except BaseException:
+        written.forget()  # rows that were taken back
+        raise
 
 
 def _save(database: Database, given: StoredVerdict, actor: str, written: WrittenFindings) -> None:
