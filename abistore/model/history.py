@@ -364,6 +364,7 @@ class Merged(msgspec.Struct, frozen=True):
     reviews: int = 0
     approvals: int = 0
     consumers: int = 0
+    environments: int = 0
     audit_records: int = 0
     conflicts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

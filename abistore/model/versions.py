@@ -48,7 +48,7 @@ from abistore.model.labels import (
 )
 from abistore.patterns import pattern
 
-Named: TypeAlias = Literal["library", "version", "profile", "channel"]
+Named: TypeAlias = Literal["library", "version", "profile", "channel", "environment"]
 """What has a name that references and options say."""
 
 NAMED: Final[tuple[Named, ...]] = get_args(Named)
@@ -60,6 +60,7 @@ NEEDED: Final[dict[Named, str]] = {
     "version": "give a label such as 1.2.0",
     "profile": "give a word such as debug, or leave --profile out",
     "channel": "give a word such as main, or leave the channel out",
+    "environment": "give a word such as production",
 }
 """What to give in place of an empty name."""
 

@@ -15,6 +15,7 @@ import msgspec
 from abistore.errors import BundleError, LimitExceeded, SnapshotError, UsageError
 from abistore.model.approvals import Approval, ConsumedSymbol, Unseen
 from abistore.model.declarations import FACETS, Facet, Kind, Name
+from abistore.model.environments import Environment
 from abistore.model.history import FindingReview, LineKey
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import (
@@ -180,6 +181,12 @@ class ConsumerRecord(BundleRecord, frozen=True, tag="consumer"):
     types: tuple[TypeRecord, ...] = ()
 
 
+class EnvironmentRecord(BundleRecord, frozen=True, tag="environment"):
+    """What was recorded of an environment, now and earlier."""
+
+    said: Environment
+
+
 class AuditLine(BundleRecord, frozen=True, tag="audit"):
     """A mutation of the store that the bundle was made of. ``origin`` is the digest that the record had there."""
 
@@ -212,6 +219,7 @@ AnyRecord: TypeAlias = (
     | ReviewRecord
     | ApprovalRecord
     | ConsumerRecord
+    | EnvironmentRecord
     | AuditLine
     | Ending
 )
@@ -237,6 +245,7 @@ class Contents(msgspec.Struct):
     reviews: list[ReviewRecord] = msgspec.field(default_factory=list)
     approvals: list[ApprovalRecord] = msgspec.field(default_factory=list)
     consumers: list[ConsumerRecord] = msgspec.field(default_factory=list)
+    environments: list[EnvironmentRecord] = msgspec.field(default_factory=list)
     audit: list[AuditLine] = msgspec.field(default_factory=list)
 
     def key(self, line: int) -> LineKey:
@@ -291,6 +300,8 @@ def _add(found: Contents, record: AnyRecord, sound: Sound) -> None:
                 for body in built.shapes:
                     _built(built.name, bytes(body), sound)
             found.consumers.append(record)
+        case EnvironmentRecord():
+            found.environments.append(record)
         case AuditLine():
             bytes.fromhex(record.origin)
             datetime.fromisoformat(record.at)
@@ -537,6 +548,9 @@ def leave_out(found: Contents) -> Unsayable:
     found.libraries = [one for one in found.libraries if one.name not in libraries]
     found.reviews = [one for one in found.reviews if one.said.library not in libraries]
     found.approvals = [one for one in found.approvals if one.said.library not in libraries]
+    faults = {one.said.name: why for one in found.environments if (why := _fault("environment", one.said.name))}
+    left.told += [f"environment {name}: {why}" for name, why in faults.items()]
+    found.environments = [one for one in found.environments if one.said.name not in faults]
     found.moves = _sayable(found, of_lines, left)
     return left
 

@@ -19,6 +19,7 @@ from sqlalchemy import (
     ClauseElement,
     Column,
     Connection,
+    DefaultClause,
     Executable,
     Insert,
     Table,
@@ -352,8 +353,11 @@ class Database(ABC):
         """What a new store needs before the transaction that creates it."""
 
     @abstractmethod
-    def show_as(self, table: str, more: str) -> None:
-        """Have statements of this connection see a table with ``more`` columns, which are expressions."""
+    def show_as(self, table: str, more: str, *, stored: bool) -> None:
+        """Have statements of this connection see a table with ``more`` columns, which are expressions.
+
+        One that is not ``stored`` is seen empty, with these columns alone.
+        """
 
     @abstractmethod
     def hold_schema(self) -> None:
@@ -527,7 +531,7 @@ def verify(database: Database) -> None:
     records(database, 1)  # the chain ends where the root says
 
 
-HEAD: Final = "0016"
+HEAD: Final = "0017"
 """The newest revision in ``migrations/``. Revisions are consecutive four-digit numbers, so that age is comparable."""
 
 VERSION_TABLE: Final = version.name
@@ -585,7 +589,7 @@ def create_schema(database: Database) -> bool:
 
 
 OLDEST_READ: Final = "0013"
-"""The oldest schema that this abistore reads without an upgrade: what came later are columns that may be ``NULL``."""
+"""The oldest schema that this abistore reads without an upgrade: later ones added tables, and columns with defaults."""
 
 WHO_GAVE: Final = "0016"
 """Since when a verdict says whether another store gave it."""
@@ -612,13 +616,17 @@ def check_readable(database: Database, found: str) -> None:
 
 
 def fill_in(database: Database) -> None:
-    """Have statements find ``NULL`` in the columns that an older store has not, as an upgrade would write it."""
+    """Have statements find the tables and columns that an older store has not, as an upgrade would make them."""
     found = database.parts([table.name for table in metadata.sorted_tables])
     for table in metadata.sorted_tables:
         missing = [each for each in table.columns if column_part(each.name) not in found[table.name]]
         if missing:
-            database.show_as(table.name, ", ".join(f"{_nothing(database, each)} AS {each.name}" for each in missing))
+            added = ", ".join(f"{_default(database, each)} AS {each.name}" for each in missing)
+            database.show_as(table.name, added, stored=bool(found[table.name]))
 
 
-def _nothing(database: Database, column: Column[object]) -> str:
-    return f"CAST(NULL AS {column.type.compile(database.connection.dialect)})"
+def _default(database: Database, column: Column[object]) -> str:
+    """What an upgrade writes into a column of rows that are there."""
+    default = column.server_default
+    value = str(default.arg) if isinstance(default, DefaultClause) else "NULL"
+    return f"CAST({value} AS {column.type.compile(database.connection.dialect)})"

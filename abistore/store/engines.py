@@ -187,11 +187,12 @@ class SQLite(Database):
                     raise
                 time.sleep(0.02)
 
-    def show_as(self, table: str, more: str) -> None:
+    def show_as(self, table: str, more: str, *, stored: bool) -> None:
         """A view of this connection hides the table."""
+        rows = f"*, {more} FROM main.{table}" if stored else f"{more} WHERE 1 = 0"
         self.command("PRAGMA query_only = OFF")
         try:
-            self.command(f"CREATE TEMP VIEW {table} AS SELECT *, {more} FROM main.{table}")
+            self.command(f"CREATE TEMP VIEW {table} AS SELECT {rows}")
         finally:
             self.command(f"PRAGMA query_only = {'OFF' if self.writable else 'ON'}")
 

@@ -14,7 +14,7 @@ from abistore.errors import DamagedStore
 from abistore.model.approvals import asks_for
 from abistore.model.history import LineKey, Release
 from abistore.model.snapshot import Evidence, Provenance, ReleaseTag, Target, digest, encode, name_digest
-from abistore.store import consumers, order, releases, tables, timeline, verdicts
+from abistore.store import consumers, environments, order, releases, tables, timeline, verdicts
 from abistore.store import database as audit
 from abistore.store.bundle_files import (
     FORMAT,
@@ -23,6 +23,7 @@ from abistore.store.bundle_files import (
     AuditLine,
     ConsumerRecord,
     EntryRecord,
+    EnvironmentRecord,
     FindingRecord,
     LibraryRecord,
     LineRecord,
@@ -213,6 +214,8 @@ def _gather(database: Database, selection: BundleSelection) -> Iterator[AnyRecor
     yield from (ReviewRecord(one) for one in timeline.every_review(database) if one.library in libraries)
     yield from (ApprovalRecord(one) for one in timeline.every_approval(database) if one.library in libraries)
     yield from _consumers(database, libraries, selection)
+    if selection.whole:  # an environment names libraries of the whole store
+        yield from (EnvironmentRecord(one) for one in environments.every(database))
     yield from _audit(database, shown, selection)
 
 

@@ -25,7 +25,7 @@ from abistore.model.history import (
 )
 from abistore.model.labels import AUTO
 from abistore.model.versions import check_version, spellings_of
-from abistore.store import consumers, ingest, order, releases, tables, timeline, verdicts
+from abistore.store import consumers, environments, ingest, order, releases, tables, timeline, verdicts
 from abistore.store import database as audit
 from abistore.store.bundle_files import ConsumerRecord, Contents, LineStates, SnapshotRecord, Unsayable, leave_out
 from abistore.store.database import Database, stamp
@@ -433,6 +433,7 @@ def _merge(database: Database, found: Contents, wish: MergeWish) -> Merged:
         reviews=bring_reviews(database, [one.said for one in found.reviews]),
         approvals=bring_approvals(database, [one.said for one in found.approvals]),
         consumers=_bring_consumers(database, found.consumers),
+        environments=sum(environments.bring(database, one.said) for one in found.environments),
         audit_records=audit.take_over(database, [(one.origin, _told(one)) for one in found.audit]),
         conflicts=tuple(conflicts),
         notes=tuple(arriving.notes),
@@ -440,7 +441,8 @@ def _merge(database: Database, found: Contents, wish: MergeWish) -> Merged:
     )
     changed = arriving.changed or any(
         (
-            *(moves, judged.verdicts, merged.reviews, merged.approvals, merged.consumers, merged.audit_records),
+            *(moves, judged.verdicts, merged.reviews, merged.approvals, merged.consumers, merged.environments),
+            merged.audit_records,
             orders != _orders(database),
         )
     )
@@ -462,6 +464,7 @@ def _summary(merged: Merged) -> str:
         "reviews": merged.reviews,
         "approvals": merged.approvals,
         "consumers": merged.consumers,
+        "changes of environments": merged.environments,
         "audit records": merged.audit_records,
     }
     return ", ".join(f"{count} {what}" for what, count in counts.items() if count) or "facts of releases"

@@ -190,15 +190,16 @@ class PostgreSQL(Database):
     def prepare(self) -> None:
         """Do nothing: the server's configuration decides about its log."""
 
-    def show_as(self, table: str, more: str) -> None:
+    def show_as(self, table: str, more: str, *, stored: bool) -> None:
         """A view of this session hides the table."""
         (((schema,),), ((only,),)) = (
             self.command(f"SELECT {word}")
             for word in ("quote_ident(current_schema())", "current_setting('default_transaction_read_only')")
         )
+        rows = f'*, {more} FROM {schema}."{table}"' if stored else f"{more} WHERE 1 = 0"
         self.command("SET default_transaction_read_only = off")
         try:
-            self.command(f'CREATE TEMP VIEW "{table}" AS SELECT *, {more} FROM {schema}."{table}"')
+            self.command(f'CREATE TEMP VIEW "{table}" AS SELECT {rows}')
         finally:
             self.command(f"SET default_transaction_read_only = {only}")
 

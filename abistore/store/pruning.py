@@ -17,7 +17,7 @@ from sqlalchemy import Column, Table, bindparam, delete, func, select, update
 
 from abistore.model.history import LineKey, PruneReason, Release
 from abistore.model.versions import is_unreleased
-from abistore.store import order, releases, tables, verdicts
+from abistore.store import environments, order, releases, tables, verdicts
 from abistore.store.database import AMONG, Database, record
 from abistore.store.releases import amend_card
 from abistore.store.tables import OPEN
@@ -34,14 +34,15 @@ class Prunable(NamedTuple):
 def prunable(database: Database, key: LineKey, keep_last: int) -> Iterator[Prunable]:
     """The snapshots of a line that are no releases and that nothing needs, but for the last ones.
 
-    Something needs what a baseline stands at or ever stood at, and what a verdict is about in which somebody accepted
-    or reviewed a finding. The newest snapshot always stays: the next one is stored as what differs from it. So does
-    what the newest finding was found in: no later finding may get its number.
+    Something needs what a baseline stands at or ever stood at, what is recorded in an environment, and what a verdict
+    is about in which somebody accepted or reviewed a finding. The newest snapshot always stays: the next one is stored
+    as what differs from it. So does what the newest finding was found in: no later finding may get its number.
     """
     rows = releases.by_identifier(database, key)
     ordered = sorted(rows, key=lambda row: rows[row].sequence)
     moves = [each for each in order.history(database, key.library) if each.line == key]
     digests, versions = {each.digest for each in moves}, {each.version for each in moves}
+    digests |= {each.digest for one in environments.every(database) for each in one.members if each.line == key}
     superseded, judged = _superseded(database, ordered), _talked_about(database, key.library)
     for row in ordered[: -max(1, keep_last)]:
         release = rows[row]

@@ -43,6 +43,7 @@ from abistore.model.versions import channel_in
 from abistore.model.words import LOOSELY_ALIKE, close, did_you_mean, near
 from abistore.store import consumers as stored_consumers
 from abistore.store import database as audit
+from abistore.store import environments as stored_environments
 from abistore.store import ingest as write
 from abistore.store import names as calling
 from abistore.store import opening, order, snapshots, tables, timeline, verdicts
@@ -329,6 +330,10 @@ def _consumers(database: Database) -> Problems:
     yield from _told(database, lambda: stored_consumers.every(database))
 
 
+def _environments(database: Database) -> Problems:
+    yield from _told(database, lambda: stored_environments.every(database))
+
+
 def _names(database: Database) -> Problems:
     """Each name by its digest, and by the sum over its entries."""
     last = -1
@@ -391,6 +396,7 @@ _QUICK: tuple[Part, ...] = (
     ("reviews", _reviews),
     ("approvals", _approvals),
     ("consumers", _consumers),
+    ("environments", _environments),
 )
 _LONG: tuple[Part, ...] = (
     ("names", _names),
@@ -514,6 +520,8 @@ class Store:
     approve = _method(timeline.add_approval)
     add_consumers = _method(stored_consumers.add)
     remove_consumers = _method(stored_consumers.remove)
+    record_members = _method(stored_environments.record_members)
+    remove_members = _method(stored_environments.remove_members)
     scheme = _method(scheme)
     set_scheme = _method(set_scheme)
     audit = _method(audit.records)
@@ -544,6 +552,8 @@ class Store:
     approvals = _question(timeline.every_approval)
     consumers = _question(stored_consumers.every)
     consumer_imports = _question(stored_consumers.imports)
+    environments = _question(stored_environments.every)
+    environment = _question(stored_environments.named)
     ever_named = _question(stored_consumers.ever_named)
     returned_exports = _question(returned)
 

@@ -157,6 +157,7 @@ root = _table(
     Column("reviews", Checksum, nullable=False, server_default=text("0"), comment="The sum over all reviews"),
     Column("approvals", Checksum, nullable=False, server_default=text("0"), comment="The sum over all approvals"),
     Column("consumers", Checksum, nullable=False, server_default=text("0"), comment="The sum over all consumers"),
+    Column("environments", Checksum, nullable=False, server_default=text("0"), comment="The sum over all environments"),
     CheckConstraint("id = 1", name="one"),
     comment="One row, that tells whether a library, the end of the audit, a review or an approval is missing",
 )
@@ -434,6 +435,40 @@ consumer_type = _table(
     Column("file", Text, nullable=False, comment="The base name of the file that declares it, empty if not known"),
     comment="A type that a consumer was built with, as its debug information shows it",
     sqlite_with_rowid=False,
+)
+
+environment = _table(
+    "environment",
+    Column("id", Identifier, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("created", Text, nullable=False, comment="ISO 8601, UTC"),
+    Column("actor", Text, nullable=False),
+    Column("members", Checksum, nullable=False, comment="The sum over its members"),
+    Column("checksum", Checksum, nullable=False, comment="Of all its columns but the sum"),
+    comment="Where libraries and programs run together: production, a suite, a product",
+)
+
+environment_member = _table(
+    "environment_member",
+    Column("id", Identifier, primary_key=True),
+    Column("environment_id", Identifier, ForeignKey("environment.id"), nullable=False),
+    Column("kind", Text, nullable=False, comment="library, or program: a stored consumer"),
+    Column("name", Text, nullable=False),
+    Column("target", Text, nullable=False),
+    Column("profile", Text, nullable=False, comment="Empty for a program"),
+    Column("version", Text, nullable=False, comment="Empty for a program"),
+    Column("digest", Text, nullable=False, comment="The content's, in hexadecimal digits, empty for a program"),
+    Column("soname", Text, nullable=False, comment="What programs ask the loader for, empty for a program"),
+    Column("sha256", Text, nullable=False, comment="The file's"),
+    Column("file", Text, nullable=False, comment="The file's name"),
+    Column("recorded", Text, nullable=False, comment="ISO 8601, UTC"),
+    Column("actor", Text, nullable=False),
+    Column("until", Text, comment="ISO 8601, UTC: when it was replaced or removed, NULL for what is there"),
+    Column("ended_by", Text, nullable=False, comment="Who replaced or removed it, empty for what is there"),
+    Column("checksum", Checksum, nullable=False, comment="Of all its columns, its environment's name"),
+    Index("ix_environment_member_environment_id", "environment_id"),
+    CheckConstraint("kind IN ('library', 'program')", name="kind"),
+    comment="What was recorded of an environment: rows that were replaced stay as its history",
 )
 
 audit = _table(

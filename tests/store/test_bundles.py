@@ -12,6 +12,7 @@ import pytest
 
 from abistore.errors import BundleError, VersionTaken
 from abistore.model.approvals import Approval
+from abistore.model.environments import Environment, EnvironmentMember
 from abistore.model.history import FindingReview, IngestRequest, LineKey, Merged, Side
 from abistore.model.snapshot import Snapshot
 from abistore.store import bundle_files
@@ -21,6 +22,7 @@ from abistore.store.bundle_files import (
     AuditLine,
     ConsumerRecord,
     EntryRecord,
+    EnvironmentRecord,
     FindingRecord,
     LibraryRecord,
     LineRecord,
@@ -58,12 +60,17 @@ CARRIED = {
     "consumer": (ConsumerRecord, ""),
     "consumer_import": (ConsumerRecord, ""),
     "consumer_type": (ConsumerRecord, ""),
+    "environment": (EnvironmentRecord, ""),
+    "environment_member": (EnvironmentRecord, ""),
     "audit": (AuditLine, "as the history of its source store"),
 }
 """The record that carries what each table says, and what of it is not spelled out."""
 
 ANEW = frozenset(
-    {"id", "line_id", "library_id", "old_id", "new_id", "snapshot_id", "verdict_id", "consumer_id", "checksum"}
+    {
+        *("id", "line_id", "library_id", "old_id", "new_id", "snapshot_id", "verdict_id", "consumer_id"),
+        *("environment_id", "checksum"),
+    }
 )
 """The columns that every store gives for itself: numbers of rows, and what seals them."""
 
@@ -101,6 +108,8 @@ RENAMED = {
     "verdict_part": {"part", "body"},
     "approval": set(Approval.__struct_fields__),
     "review": set(FindingReview.__struct_fields__),
+    "environment": set(Environment.__struct_fields__),
+    "environment_member": set(EnvironmentMember.__struct_fields__),
     "consumer_import": {"body"},
     "consumer_type": {"name_id", "shape_id"},
 }
@@ -175,7 +184,7 @@ def test_a_dry_run_tells_what_comes_and_changes_nothing(filled: Path, address: s
         done = take(store, source.bundle())
         assert msgspec.structs.replace(told, dry_run=False) == done
         assert (done.earlier, done.baseline_moves, done.verdicts, done.findings) == (1, 1, 1, 1)
-        assert (done.reviews, done.approvals, done.consumers) == (2, 5, 2)
+        assert (done.reviews, done.approvals, done.consumers, done.environments) == (2, 5, 2, 5)
 
 
 def test_the_history_of_the_source_is_told_in_the_audit(filled: Path, address: str) -> None:

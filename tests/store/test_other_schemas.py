@@ -34,7 +34,8 @@ from tests.store.sql import sql
 SCHEMAS = Path(__file__).parent / "schemas"
 OLD = "int kept(int a) { return a; } int gone(void) { return 1; }"
 NEW = "int kept(int a) { return a; }"
-ADDED = {"approval": ("target", "stood_at", "profile"), "verdict": ("brought",)}
+ADDED = {"approval": ("target", "stood_at", "profile"), "verdict": ("brought",), "root": ("environments",)}
+NEW_TABLES = ("environment_member", "environment")
 """What schemas after the oldest one that is read have added."""
 
 
@@ -62,7 +63,8 @@ def stored(address: str) -> str:
 def behind(stored: str) -> str:
     """The same as an older abistore wrote it."""
     dropped = (f"ALTER TABLE {table} DROP COLUMN {column}" for table, columns in ADDED.items() for column in columns)
-    return changed(stored, *dropped, f"UPDATE {VERSION_TABLE} SET version_num = '{OLDEST_READ}'")
+    tables = (f"DROP TABLE {table}" for table in NEW_TABLES)
+    return changed(stored, *dropped, *tables, f"UPDATE {VERSION_TABLE} SET version_num = '{OLDEST_READ}'")
 
 
 def ahead(address: str, readable_from: str) -> str:
@@ -82,6 +84,8 @@ def assert_read(address: str) -> None:
     assert len(releases("libcase", database=address)) == 2
     assert [one.version for one in baselines("libcase", database=address)] == ["1.0"]
     assert approvals(database=address) == ()
+    with Store.open(address, write=False) as store:
+        assert store.environments() == ()
     assert verdict("libcase@2.0", database=address).report.verdict == "BREAKING"
     assert history("libcase", database=address)[0].rows[1].verdict == 4
     assert blame("libcase", database=address)

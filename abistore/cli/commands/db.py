@@ -38,6 +38,7 @@ COUNTS = {
     "reviews": "reviews",
     "approvals": "approvals",
     "consumers": "consumers",
+    "environments": "changes of environments",
     "audit_records": "records of the audit",
 }
 
@@ -72,7 +73,7 @@ def merge_command(
 
     Releases with the same content in both are known. Other content under the same version is a conflict, and so is a
     baseline that both moved: then nothing is merged, unless --prefer selects a side. Moves of baselines, verdicts,
-    approvals, reviews, consumers and the audit are merged once: merging again changes nothing.
+    approvals, reviews, consumers, environments and the audit are merged once: merging again changes nothing.
     """
     from abistore.service.imports import MergePlan, db_merge
 

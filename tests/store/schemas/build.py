@@ -17,6 +17,7 @@ import msgspec
 
 from abistore.model.approvals import Approval, ApprovedFacts, BuiltType, ConsumedSymbol, Consumer, ConsumerDetails
 from abistore.model.declarations import Name
+from abistore.model.environments import EnvironmentMember
 from abistore.model.findings import Churn, Comparison, Finding, Impact, Verdict
 from abistore.model.history import DEFAULT_PROFILE, FindingReview, IngestRequest, StoredVerdict
 from abistore.model.snapshot import ReleaseTag
@@ -60,6 +61,27 @@ def fill(store: Store) -> None:
     store.approve([msgspec.structs.replace(accepted, profile="debug", stood_at="1.1")])
     store.add_consumers([consumer("app", "geo::Shape0"), consumer("other"), consumer("gone")], "ana")
     store.remove_consumers([("gone", "elf-x86_64-64-little")], "ben")
+    record_environment(store)
+
+
+def record_environment(store: Store) -> None:
+    """A library that was replaced by two versions beside each other, and a program that was removed."""
+    moment = datetime(2026, 5, 4, tzinfo=UTC)
+    target, digest = "elf-x86_64-64-little", "0123456789abcdef0123456789abcdef"
+    first, second, third = (
+        EnvironmentMember(
+            *("library", "liblarge", target, moment, "ana", "default", version, digest),
+            soname="liblarge.so.1",
+            sha256="ab" * 32,
+            file="liblarge.so",
+        )
+        for version in ("1.0", "1.1", "1.2")
+    )
+    app = EnvironmentMember("program", "app", target, moment, "ana", sha256="cd" * 32, file="app.bin")
+    store.record_members("production", [first, app], beside=False, actor="ana")
+    store.record_members("production", [second], beside=False, actor="ben")
+    store.record_members("production", [third], beside=True, actor="ben")
+    store.remove_members("production", lambda each: each.name == "app", moment, "eva")
 
 
 def consumer(name: str, *types: str) -> Consumer:
@@ -102,6 +124,10 @@ def summary(store: Store) -> dict[str, object]:
             for one in store.consumers()
         ],
         "approvals": [_said(one) for one in store.approvals()],
+        "environments": [
+            [one.name, one.actor, *([each.label, each.actor, each.ended_by] for each in (*one.members, *one.earlier))]
+            for one in store.environments()
+        ],
     }
     return {
         **{what: rows for what, rows in said.items() if rows},  # older schemas had none
