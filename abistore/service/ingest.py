@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from abistore.errors import AbistoreError, InputError, UsageError
+from abistore.extract.bounded import read_bounded
 from abistore.extract.files import InputFile, open_input
 from abistore.extract.reader import is_package
 from abistore.model.history import (
@@ -43,7 +45,7 @@ from abistore.service.ingest_gates import (
     store_as,
 )
 from abistore.service.project import VersionFrom
-from abistore.service.snapshots import captured, check_label, check_target, has_architectures, is_json, one_of
+from abistore.service.snapshots import Reading, captured, check_label, check_target, has_architectures, is_json, one_of
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
@@ -92,13 +94,7 @@ def ingest(
 
     Raises :class:`AbistoreError` only if the whole call is wrong or the database cannot be opened.
     """
-    for what in ("library", "version", "profile", "revision", "url", "actor"):
-        check_label(what, getattr(plan, what))
-    plan.gate.check()
-    for tag in plan.tags:
-        tag_of(tag)
-    if plan.replace_baseline and not plan.replace:
-        raise UsageError("--replace-baseline needs --replace", "pass both")
+    check_plan(plan)
     options = msgspec.structs.replace(plan.options, progress=progress)
     paths = files_of(paths)
     results = []
@@ -109,9 +105,20 @@ def ingest(
             # one block for each file, so that its objects are freed before the next
             with without_cycle_collection():
                 one = msgspec.structs.replace(plan, options=one_of(options, number, len(paths)))
-                result = _ingest_safely(store, path, one)
-            results.append(_placed(store, result))
+                result = ingest_safely(path, partial(_ingest_one, store, path, one))
+            results.append(placed(store, result))
     return tuple(results)
+
+
+def check_plan(plan: IngestPlan) -> None:
+    """Raise :class:`UsageError` for labels that no release can have, and for words that contradict each other."""
+    for what in ("library", "version", "profile", "revision", "url", "actor"):
+        check_label(what, getattr(plan, what))
+    plan.gate.check()
+    for tag in plan.tags:
+        tag_of(tag)
+    if plan.replace_baseline and not plan.replace:
+        raise UsageError("--replace-baseline needs --replace", "pass both")
 
 
 def files_of(paths: str | Path | Sequence[str | Path]) -> Sequence[Path]:
@@ -128,45 +135,83 @@ def _in_release_order(paths: Sequence[Path], plan: IngestPlan) -> Sequence[Path]
     return [path for _, path in ordered]
 
 
-def _placed(store: Store, result: Ingested) -> Ingested:
+def placed(store: Store, result: Ingested) -> Ingested:
     """The result, with a note if the new release is not ordered by its version."""
     if result.members:
-        return msgspec.structs.replace(result, members=tuple(_placed(store, each) for each in result.members))
+        return msgspec.structs.replace(result, members=tuple(placed(store, each) for each in result.members))
     if result.release is None or result.status not in {"stored", "replaced"}:
         return result
     note = standing_note(store, result.release)
     return msgspec.structs.replace(result, notes=(*result.notes, note)) if note else result
 
 
-def _ingest_safely(store: Store, path: Path, plan: IngestPlan) -> Ingested:
+def ingest_safely(path: Path, work: Callable[[], Ingested]) -> Ingested:
+    """What ``work`` gives; where it fails, the failure of the file at ``path``."""
     try:
-        with open_input(path) as file:
-            if is_package(file) or (plan.target is None and has_architectures(file)):
-                return _ingest_package(store, file, plan)
-            return _ingest_file(store, file, plan)
+        return work()
     except AbistoreError as error:
         return Ingested(str(path), "failed", error.exit_code, code=error.code, error=error.message, hint=error.hint)
 
 
-def _ingest_file(store: Store, file: InputFile, plan: IngestPlan) -> Ingested:
-    path, read_here = file.path, not is_json(file)
-    if read_here and (known := _known(store, file, plan)):
-        check_target(known.target, path, plan.target)
-        arrival, said = Arrival.known(known, plan.actor or user()), _said(Exported(), plan)
-        digest, tags, notes = known.digest, tuple(map(tag_of, plan.tags)), _silent(known.exports, plan.gate)
-    else:
-        snapshot = captured(file, options=plan.options, target=plan.target)
-        check_target(snapshot.target, path, plan.target)
-        request = msgspec.structs.replace(_request(snapshot, path, plan), read_here=read_here)
-        arrival, said = Arrival.of(snapshot, request), ReleaseFacts(request.released, request.revision, request.url)
-        digest = snapshot_digest(snapshot).hex() if plan.expected_digest is not None else ""
-        tags, notes = request.tags, (*_unusual(snapshot), *_silent(snapshot.exports, plan.gate))
-    _check_digest(path, digest, plan.expected_digest)
+def _ingest_one(store: Store, path: Path, plan: IngestPlan) -> Ingested:
+    with open_input(path) as file:
+        return ingest_known(store, file, plan) or ingest_read(store, file, plan)
+
+
+def ingest_known(store: Store, file: InputFile, plan: IngestPlan) -> Ingested | None:
+    """What becomes of a file that is stored already, for which its digest suffices; ``None`` for any other.
+
+    Raises what refuses it.
+    """
+    if has_several(file, plan):
+        from abistore.service.package_ingest import known_package
+
+        package = known_package(store, file, plan)
+        if not package or any(_could_say_more(each, plan) for each in package):
+            return None
+        return _ingest_known_package(store, file, plan, package)
+    if is_json(file) or not (known := _known(store, file, plan)):
+        return None
+    check_target(known.target, file.path, plan.target)
+    _check_digest(file.path, known.digest, plan.expected_digest)
+    arrival = Arrival.known(known, plan.actor or user())
+    ingested = _ingested(
+        file.path, admit(store, arrival, plan.gate, dry_run=plan.dry_run), _silent(known.exports, plan.gate)
+    )
+    return _completed(store, ingested, _said(Exported(), plan), tuple(map(tag_of, plan.tags)), plan)
+
+
+def has_several(file: InputFile, plan: IngestPlan) -> bool:
+    """Whether a file is one release of the libraries in it: a package, a folder, a file with several architectures."""
+    return is_package(file) or (plan.target is None and has_architectures(file))
+
+
+def ingest_read(store: Store, file: InputFile, plan: IngestPlan, read: Reading = read_bounded) -> Ingested:
+    """What becomes of a file whose libraries ``read`` gives. Raises what refuses it."""
+    return (_ingest_package if has_several(file, plan) else _ingest_file)(store, file, plan, read)
+
+
+def _ingest_file(store: Store, file: InputFile, plan: IngestPlan, read: Reading) -> Ingested:
+    path = file.path
+    snapshot = captured(file, options=plan.options, target=plan.target, read=read)
+    check_target(snapshot.target, path, plan.target)
+    request = msgspec.structs.replace(_request(snapshot, path, plan), read_here=not is_json(file))
+    arrival, said = Arrival.of(snapshot, request), ReleaseFacts(request.released, request.revision, request.url)
+    if plan.expected_digest is not None:
+        _check_digest(path, snapshot_digest(snapshot).hex(), plan.expected_digest)
     take_over = _taking_over(arrival, path, plan)
+    notes = (*_unusual(snapshot), *_silent(snapshot.exports, plan.gate))
     ingested = _ingested(path, admit(store, arrival, plan.gate, dry_run=plan.dry_run), notes)
     if take_over and ingested.release and not ingested.release.candidate and not plan.dry_run:
         taken = take_over(store, ingested.release.line.library)
         ingested = msgspec.structs.replace(ingested, notes=(*ingested.notes, *taken))
+    return _completed(store, ingested, said, request.tags, plan)
+
+
+def _completed(
+    store: Store, ingested: Ingested, said: ReleaseFacts, tags: tuple[ReleaseTag, ...], plan: IngestPlan
+) -> Ingested:
+    """The result, after what the caller says is added to a release that was known."""
     if ingested.status != "known" or plan.dry_run:
         return ingested
     with store.transaction() if tags else nullcontext():
@@ -185,13 +230,10 @@ def _taking_over(arrival: Arrival, path: Path, plan: IngestPlan) -> Callable[[St
     return lambda store, library: take_over(store, library, carried, origin, plan.approvals)
 
 
-def _ingest_package(store: Store, file: InputFile, plan: IngestPlan) -> Ingested:
-    from abistore.service.package_ingest import ingest_package, known_package, member_path, read_package, told
+def _ingest_package(store: Store, file: InputFile, plan: IngestPlan, read: Reading) -> Ingested:
+    from abistore.service.package_ingest import ingest_package, member_path, read_package, told
 
-    known = known_package(store, file, plan)
-    if known and not any(_could_say_more(each, plan) for each in known):
-        return _ingest_known_package(store, file, plan, known)
-    package = read_package(file, plan)
+    package = read_package(file, plan, read)
     if plan.expected_digest is not None:
         _check_digest(
             file.path, _only_digest(snapshot_digest(each).hex() for each in package.libraries), plan.expected_digest

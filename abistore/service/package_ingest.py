@@ -22,7 +22,7 @@ from abistore.service.approved_gates import of_library
 from abistore.service.approving import check_finding, scope_of, until_of
 from abistore.service.decision import undecided
 from abistore.service.ingest_gates import Arrival, Ingested, IngestPlan, Status
-from abistore.service.snapshots import ReadRelease, captured_all, check_note, check_target
+from abistore.service.snapshots import Reading, ReadRelease, captured_all, check_note, check_target
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
@@ -144,9 +144,9 @@ ORDER: tuple[Status, ...] = ("failed", "refused", "candidate", "replaced", "stor
 """The status of a release is the first of these that one of its libraries has."""
 
 
-def read_package(file: InputFile, plan: IngestPlan) -> ReadRelease:
+def read_package(file: InputFile, plan: IngestPlan, read: Reading) -> ReadRelease:
     """All libraries of a package or folder, for ``plan.target``. Raises :class:`InputError`, :class:`Incomparable`."""
-    libraries = captured_all(file, options=plan.options)
+    libraries = captured_all(file, options=plan.options, read=read)
     fitting = tuple(each for each in libraries if plan.target in (None, str(each.target), each.target.machine))
     if not fitting:
         check_target(libraries[0].target, file.path, plan.target)

@@ -75,6 +75,9 @@ class ReadRelease(msgspec.Struct, frozen=True):
         return found if isinstance(found, PackageRead) else None
 
 
+Reading: TypeAlias = Callable[[InputFile, ExtractOptions], tuple[Snapshot, ...]]
+"""What gives the snapshots of all libraries in a file: it reads them, or knows what another process has read."""
+
 PLAIN = ExtractOptions()
 """Extraction with default options."""
 
@@ -107,10 +110,15 @@ def capture(path: str | Path, *, options: ExtractOptions = PLAIN, target: str | 
 
 
 def captured(
-    file: InputFile, *, options: ExtractOptions = PLAIN, target: str | None = None, like: str | None = None
+    file: InputFile,
+    *,
+    options: ExtractOptions = PLAIN,
+    target: str | None = None,
+    like: str | None = None,
+    read: Reading = read_bounded,
 ) -> Snapshot:
     """:func:`capture` of a file that is open. Of several libraries, the one that is called ``like`` is meant."""
-    return _one_like(captured_all(file, options=on_platform(options, target)), file, target, like)
+    return _one_like(captured_all(file, options=on_platform(options, target), read=read), file, target, like)
 
 
 @contextmanager
@@ -131,11 +139,13 @@ def _one_like(found: Sequence[Snapshot], file: InputFile, target: str | None, li
     return only([each for each in found if each.library == like] or found, file.path, target)
 
 
-def captured_all(file: InputFile, *, options: ExtractOptions = PLAIN) -> tuple[Snapshot, ...]:
+def captured_all(
+    file: InputFile, *, options: ExtractOptions = PLAIN, read: Reading = read_bounded
+) -> tuple[Snapshot, ...]:
     """The snapshots of all libraries of a package or folder that is open."""
     check_label("library", options.library)
     check_label("version", options.version)
-    return read_bounded(file, options)
+    return read(file, options)
 
 
 def check_target(found: Target, path: Path, wanted: str | None) -> None:
