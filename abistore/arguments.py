@@ -64,6 +64,8 @@ Only: TypeAlias = Annotated[
         agents="Library or target, of several",
     ),
 ]
+LibraryNames: TypeAlias = Annotated[tuple[str, ...], Described(metavar="LIBRARY|PATTERN...", complete="library")]
+EveryLibrary: TypeAlias = Annotated[bool, Described("Every stored library.", ("--all", "every"))]
 OptionalLibrary: TypeAlias = Annotated[str | None, Described(complete="library")]
 ReleaseName: TypeAlias = Annotated[str, Described(complete="reference")]
 Operand: TypeAlias = Annotated[str, Described(complete="operand", agents="libfoo@1.2.0, @baseline; or absolute path")]
@@ -72,6 +74,15 @@ NamedLibrary: TypeAlias = Annotated[
 ]
 SearchedLibrary: TypeAlias = Annotated[
     str | None, Described("Search only this library instead of all.", complete="library")
+]
+SearchedLibraries: TypeAlias = Annotated[
+    tuple[str, ...],
+    Described(
+        "Search only this library, or those that a pattern matches. May be repeated.",
+        ("--library", "libraries"),
+        metavar="LIBRARY|PATTERN",
+        complete="library",
+    ),
 ]
 FindingLibrary: TypeAlias = Annotated[
     str | None, Described("The library, if several have this finding.", complete="library")

@@ -173,6 +173,7 @@ from abistore.service.consumers import (
 )
 from abistore.service.declarations import (
     DeclarationText as DeclarationText,
+    DeclaredIn as DeclaredIn,
     SnapshotCard as SnapshotCard,
     StoredFacts as StoredFacts,
     TypeUsers as TypeUsers,
@@ -249,8 +250,14 @@ from abistore.service.ledger import evaluate as evaluate
 from abistore.service.ledger import ledger as ledger, lines_of_release as lines_of_release
 from abistore.service.statements import statement as statement
 from abistore.service.listing import (
+    FailedLibrary as FailedLibrary,
     ListedLine as ListedLine,
+    OfEach as OfEach,
+    is_pattern as is_pattern,
     lines as lines,
+    matching as matching,
+    of_each as of_each,
+    stored_as as stored_as,
     releases as releases,
     releases_of_digest as releases_of_digest,
 )

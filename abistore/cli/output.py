@@ -19,6 +19,7 @@ from abistore.model.words import bounded, in_line, json_text, visible
 
 if TYPE_CHECKING:
     from abistore.model.envelope import AnswerError, Conclusion, Envelope, HeldAnswer
+    from abistore.service.listing import FailedLibrary
 
 LONGEST = 400
 """The longest cell, in characters: all rows are padded to the longest of a column."""
@@ -123,6 +124,16 @@ def answer(
         rendered = text()
     if rendered:
         say(rendered, color=colour_wanted(settings))
+
+
+def with_failed(value: Mapping[str, Any], failed: Sequence[FailedLibrary], several: bool) -> dict[str, Any]:
+    """An answer about several libraries, with those that have none; ``value`` as it is where one was asked about."""
+    return {**value, "failed": tuple(failed)} if several else dict(value)
+
+
+def beside_failed(text: str, failed: Sequence[FailedLibrary]) -> str:
+    """Text about several libraries, and a line for each that failed."""
+    return "\n".join((text, *(f"{each.library}: {each.error}" for each in failed)))
 
 
 def note(settings: SharedSettings, text: str, label: str = "") -> None:

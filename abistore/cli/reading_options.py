@@ -74,7 +74,8 @@ def places(command: click.Command, said: Configuration) -> Iterator[tuple[str, s
         if isinstance(own, msgspec.Struct) and key in own.__struct_fields__:
             yield parameter.name, f"{command.name}.{key}", getattr(own, key)
         elif key in said.__struct_fields__ and key not in {"path", "headers"}:
-            yield parameter.name, key, getattr(said, key)
+            value = getattr(said, key)
+            yield parameter.name, key, (value,) if parameter.multiple and isinstance(value, str) else value
 
 
 def key_of(parameter: click.Parameter) -> str:

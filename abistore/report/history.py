@@ -128,8 +128,8 @@ class FoldedRow(msgspec.Struct, frozen=True):
 
 
 def fold(histories: Sequence[History]) -> tuple[FoldedRow, ...]:
-    """The versions of all lines of a library, in release order; empty for a library with one line."""
-    if len(histories) < 2:
+    """The versions of all lines of a library, in release order; empty for one line, and for several libraries."""
+    if len(histories) < 2 or len({each.line.library for each in histories}) > 1:
         return ()
     known: dict[str, dict[LineKey, HistoryRow]] = {}
     for history in histories:

@@ -196,6 +196,13 @@ class DeclarationText(msgspec.Struct, frozen=True):
     used: TypeUsers | None
 
 
+class DeclaredIn(msgspec.Struct, frozen=True):
+    """The declarations of one name in one of several libraries."""
+
+    operand: str
+    declarations: tuple[DeclarationText, ...]
+
+
 def card(operand: str | Path, *, database: Database = None, selection: Selection | None = None) -> SnapshotCard:
     """The card of a stored or captured snapshot."""
     with operands(database, selection) as reader:

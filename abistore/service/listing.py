@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, nullcontext
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 
-from abistore.errors import UsageError
+from abistore.errors import AbistoreError, SnapshotNotFound, UsageError
 from abistore.model.history import CANDIDATE, LineKey, Release
 from abistore.model.labels import check_not_blank
 from abistore.model.snapshot import PackageRead, Provenance
 from abistore.model.versions import is_unreleased
-from abistore.service.database import Database, line_target, using
+from abistore.service.database import Connections, Database, line_target, locate, using
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
@@ -43,20 +45,36 @@ class ListedLine(msgspec.Struct, frozen=True):
     package: ListedPackage | None = None
 
 
-def lines(*, database: Database = None, library: str | None = None) -> tuple[ListedLine, ...]:
-    """All lines of the store, or of a library, sorted, including those that have candidates only."""
+def lines(
+    *, database: Database = None, library: str | None = None, among: Sequence[str] | None = None
+) -> tuple[ListedLine, ...]:
+    """All lines of the store, or of a library, sorted, including those that have candidates only.
+
+    With ``among``, those of these libraries; raises :class:`SnapshotNotFound` where one of them is not stored.
+    """
     check_not_blank("the library", library)
     with using(database) as store:
-        channels: dict[LineKey, dict[str, str]] = {}
-        for move in store.baselines(library):
-            channels.setdefault(move.line, {})[move.channel] = str(move.version)
-        return tuple(
-            ListedLine(
-                *(span.key, span.releases, span.first, span.latest, channels.get(span.key, {}), span.candidates),
-                _listed(span.provenance),
-            )
-            for span in store.overview(library)
+        found = _lines(store, library)
+        if among is None:
+            return found
+        known = {each.line.library for each in found}
+        for name in among:
+            if name not in known:
+                raise store.no_library(name, None, None)
+        return tuple(each for each in found if each.line.library in among)
+
+
+def _lines(store: Store, library: str | None) -> tuple[ListedLine, ...]:
+    channels: dict[LineKey, dict[str, str]] = {}
+    for move in store.baselines(library):
+        channels.setdefault(move.line, {})[move.channel] = str(move.version)
+    return tuple(
+        ListedLine(
+            *(span.key, span.releases, span.first, span.latest, channels.get(span.key, {}), span.candidates),
+            _listed(span.provenance),
         )
+        for span in store.overview(library)
+    )
 
 
 def _listed(provenance: Provenance) -> ListedPackage | None:
@@ -137,6 +155,101 @@ def libraries(*, database: Database = None) -> tuple[str, ...]:
     """The names of all stored libraries, sorted. Raises :class:`StoreError`."""
     with using(database) as store:
         return tuple(sorted({key.library for key in store.lines()}))
+
+
+WILD = frozenset("*?[")
+"""Characters by which a pattern is known; no stored library has them in its name."""
+
+T = TypeVar("T")
+
+
+class FailedLibrary(msgspec.Struct, frozen=True):
+    """A library, or a release of one, that could not be answered for."""
+
+    library: str
+    code: str
+    error: str
+    hint: str
+    exit_code: int
+
+
+class OfEach(msgspec.Struct, Generic[T], frozen=True):
+    """What was asked of several libraries: the ``results`` in the order of the names, and what ``failed``."""
+
+    results: tuple[T, ...]
+    failed: tuple[FailedLibrary, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """The highest of those that failed."""
+        return max((each.exit_code for each in self.failed), default=0)
+
+
+def is_pattern(word: str) -> bool:
+    """Whether a word stands for several libraries: ``lib*``, or ``lib*@latest`` for a release of each; no path does."""
+    return "/" not in word and not WILD.isdisjoint(word.partition("@")[0])
+
+
+def matching(words: Sequence[str], *, every: bool = False, database: Database = None) -> tuple[str, ...]:
+    """The names that words mean: patterns those of the stored libraries that match, sorted; others themselves.
+
+    What follows ``@`` in a pattern goes with each name. ``every`` means all stored libraries. Raises
+    :class:`SnapshotNotFound` for a pattern that matches none, and :class:`UsageError` where nothing is named.
+    """
+    if every and words:
+        raise UsageError("--all means every library", f"leave out {' '.join(words)}, or --all")
+    if not every and not words:
+        raise UsageError("no library is named", "name libraries, or patterns such as 'lib*', or pass --all")
+    if not every and not any(map(is_pattern, words)):
+        return tuple(dict.fromkeys(words))
+    known = libraries(database=database)
+    if every and not known:
+        raise SnapshotNotFound("no library is stored", "see `abistore ingest`")
+    found = known if every else (name for word in words for name in _meant(word, known))
+    return tuple(dict.fromkeys(found))
+
+
+def _meant(word: str, known: Sequence[str]) -> tuple[str, ...]:
+    if not is_pattern(word):
+        return (word,)
+    if not (found := stored_as(word, known)):
+        wanted = word.partition("@")[0]
+        raise SnapshotNotFound(f"no stored library matches {wanted}", "see `abistore list` for what is stored")
+    return found
+
+
+def stored_as(word: str, known: Sequence[str]) -> tuple[str, ...]:
+    """What a name or a pattern means among the ``known`` libraries; empty where it means none."""
+    wanted, at, version = word.partition("@")
+    return tuple(f"{name}{at}{version}" for name in known if name == wanted or fnmatchcase(name, wanted))
+
+
+def of_each(
+    names: Sequence[str], ask: Callable[[str, Database], T], *, searching: bool = False, database: Database = None
+) -> OfEach[T]:
+    """What ``ask`` answers for each name, which it is called with and an open store.
+
+    One that fails does not stop the others. ``searching``: a library that does not have what is asked for is left out,
+    unless none has it. Raises the error of the only one.
+    """
+    results: list[T] = []
+    failed: list[FailedLibrary] = []
+    absent: SnapshotNotFound | None = None
+    is_open = isinstance(database, Connections)
+    with nullcontext(database) if is_open else closing(Connections(locate(database))) as store:
+        for name in names:
+            try:
+                results.append(ask(name, store))
+            except AbistoreError as error:
+                if len(names) == 1:
+                    raise
+                if searching and isinstance(error, SnapshotNotFound):
+                    absent = absent or error
+                else:
+                    failed.append(FailedLibrary(name, error.code, error.message, error.hint, error.exit_code))
+    if absent is not None and not results and not failed:
+        raise absent
+    return OfEach(tuple(results), tuple(failed))
 
 
 def references(start: str, *, database: Database = None) -> tuple[str, ...]:

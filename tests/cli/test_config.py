@@ -40,7 +40,9 @@ NO_PLACE = {
     "compare.allow": "two files are no releases of a line",
     "compare.consumers": "two files are no releases of a line",
     "help_all": OF_ONE_ANSWER,
-    **dict.fromkeys(("all_baselines", "all_targets", "statement", "compare_with_strict", "comment"), OF_ONE_ANSWER),
+    **dict.fromkeys(
+        ("all_baselines", "all_targets", "statement", "compare_with_strict", "comment", "all"), OF_ONE_ANSWER
+    ),
     **dict.fromkeys(("bundle", "export.channel"), OF_ONE_BUILD),
     "verdict.against": "ingest.against is the gate's; this asks one question",
 }

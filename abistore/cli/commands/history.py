@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import unified_diff
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import click
 
-from abistore.arguments import Channel, Described, LibraryName, SearchedLibrary
+from abistore.arguments import Channel, Described, EveryLibrary, LibraryNames, SearchedLibraries
 from abistore.cli.options import SharedSettings
-from abistore.cli.output import answer, is_file, progress, table, write_file
+from abistore.cli.output import answer, beside_failed, is_file, progress, table, with_failed, write_file
 from abistore.cli.reading_options import CommitOptions, JudgingOptions, LineOptions
 from abistore.cli.rendering import TEXT_ENDINGS, Deprecated, style_of
 from abistore.cli.verbs import verb
@@ -34,9 +34,13 @@ if TYPE_CHECKING:
     from abistore.model.decision import Decision
     from abistore.model.history import LineKey, Release
     from abistore.model.snapshot import Evidence
+    from abistore.model.statements import Evaluation
     from abistore.report.history import FoldedRow
+    from abistore.report.since import Blame, FirstBroken
     from abistore.service.commits import CommitSource
+    from abistore.service.database import Database
     from abistore.service.history import History, HistoryRow
+    from abistore.service.listing import FailedLibrary, OfEach
     from abistore.service.log import LogEntry
     from abistore.service.ruling import Ruling
 
@@ -51,6 +55,8 @@ HEADS = ("exports", "+", "-", "~", "previous", "outcome", "baseline", "evidence"
 
 BRIEF = {Verdict.COMPATIBLE_WITH_RISK: "RISK"}
 """Verdicts with a shorter name in a table, which has two of them in 80 columns."""
+
+T = TypeVar("T")
 
 LISTED = 8
 NUMBERS = frozenset({"exports", "+", "-", "~"})
@@ -67,13 +73,16 @@ Form: TypeAlias = Literal["text", "json", "markdown", "html"]
     gives=(
         {"histories": "service.history:history"},
         {"histories": "service.history:history", "folded": "report.history:fold"},
+        {"histories": "service.history:history", "failed": "service.listing:FailedLibrary[]"},
         {"evaluations": "service.ledger:evaluate"},
+        {"evaluations": "service.ledger:evaluate", "failed": "service.listing:FailedLibrary[]"},
     ),
 )
 def history_command(
     settings: SharedSettings,
-    library: LibraryName,
+    libraries: LibraryNames = (),
     *,
+    every: EveryLibrary = False,
     channel: Channel = "release",
     plot: Annotated[bool, Described("Draw the exports of each release as a bar, with verdicts and changes.")] = False,
     compare_with_strict: Annotated[
@@ -99,7 +108,7 @@ def history_command(
     judging: JudgingOptions,
     line: LineOptions,
 ) -> int:
-    """Show the releases of LIBRARY in release order, each with its verdicts.
+    """Show the releases of LIBRARY in release order, each with its verdicts; of several libraries, a line for each.
 
     The columns + and - count exports that were added and removed since the previous release, and ~ declarations that
     changed. They include copies of other libraries' templates, which are notices and do not count in the verdict.
@@ -110,25 +119,52 @@ def history_command(
 
     A release that cannot be judged is listed with the reason; the others are judged. The exit code is 74 if the stored
     data of a release are damaged.
+
+    \b
+    abistore history libfoo
+    abistore history 'lib*'
+    abistore history --all
     """
-    from abistore.service.history import history
+    from abistore.service.listing import matching
 
     shown, by = _format(settings, form, plot, output), judging.ruling()
+    names = matching(libraries, every=every, database=settings.database)
     if compare_with_strict:
-        return _evaluate(settings, library, by, line)
+        return _evaluate(settings, names, by, line)
+    found = _histories(settings, names, line, channel=channel, deprecation=deprecation, by=by)
+    histories = tuple(each for result in found.results for each in result)
+    _show(settings, _Shown(histories, found.failed, len(names) > 1), shown, output)
+    damaged = DamagedStore.exit_code if any(history.damaged for history in histories) else 0
+    return max(damaged, found.exit_code)
+
+
+def _histories(
+    settings: SharedSettings, names: Sequence[str], line: LineOptions, **asked: Any
+) -> OfEach[tuple[History, ...]]:
+    from abistore.service.history import history
+    from abistore.service.listing import of_each
+
     with progress(settings) as advance:
-        histories = history(
-            library,
-            channel=channel,
-            deprecation=deprecation,
-            by=by,
-            target=line.target,
-            profile=line.profile,
+        return of_each(
+            names,
+            lambda name, store: history(
+                name, target=line.target, profile=line.profile, database=store, progress=advance, **asked
+            ),
             database=settings.database,
-            progress=advance,
         )
-    _show(settings, histories, shown, output)
-    return DamagedStore.exit_code if any(history.damaged for history in histories) else 0
+
+
+class _Shown(NamedTuple):
+    """Timelines, the libraries that have none, and whether several libraries were asked for."""
+
+    histories: tuple[History, ...]
+    failed: tuple[FailedLibrary, ...]
+    several: bool
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The answer."""
+        return with_failed(history_document(self.histories), self.failed, self.several)
 
 
 def _damage(histories: tuple[History, ...]) -> DamagedStore | None:
@@ -138,19 +174,24 @@ def _damage(histories: tuple[History, ...]) -> DamagedStore | None:
     return DamagedStore(f"the stored data of {', '.join(damaged)} are damaged", "see `abistore db check`")
 
 
-def _evaluate(settings: SharedSettings, library: str, by: Ruling | None, line: LineOptions) -> int:
+def _evaluate(settings: SharedSettings, names: Sequence[str], by: Ruling | None, line: LineOptions) -> int:
     """Judge all releases by another policy, from what is stored, and show which verdicts change."""
     from abistore.report.ledgers import as_text, evaluation_tables
     from abistore.service.ledger import evaluate
+    from abistore.service.listing import of_each
 
     if by is None:
         raise UsageError("--compare-with-strict needs another policy or suppressions", "pass --policy or --suppress")
     with progress(settings) as advance:
-        found = evaluate(
-            library, by, target=line.target, profile=line.profile, database=settings.database, progress=advance
-        )
-    answer(settings, {"evaluations": found}, lambda: as_text(evaluation_tables(found)))
-    return 0
+
+        def ask(name: str, store: Database) -> tuple[Evaluation, ...]:
+            return evaluate(name, by, target=line.target, profile=line.profile, database=store, progress=advance)
+
+        found = of_each(names, ask, database=settings.database)
+    evaluations = tuple(each for result in found.results for each in result)
+    told = with_failed({"evaluations": evaluations}, found.failed, len(names) > 1)
+    answer(settings, told, lambda: beside_failed(as_text(evaluation_tables(evaluations)), found.failed))
+    return found.exit_code
 
 
 def _format(settings: SharedSettings, form: str | None, plot: bool, output: Path | None) -> str:
@@ -166,23 +207,24 @@ def _format(settings: SharedSettings, form: str | None, plot: bool, output: Path
     return SUFFIXES.get(output.suffix.lower(), "text")
 
 
-def _show(settings: SharedSettings, histories: tuple[History, ...], shown: str, output: Path | None) -> None:
+def _show(settings: SharedSettings, found: _Shown, shown: str, output: Path | None) -> None:
     """Print the timelines, or write them to a file."""
-    damage = _damage(histories)
+    damage = _damage(found.histories)
     if is_file(output) and shown == "json":
-        answer(settings, history_document(histories), str, error=damage, file=output)
+        answer(settings, found.document, str, error=damage, file=output)
         return
     if not is_file(output) and shown in {"text", "plot", "json"}:
-        answer(settings, history_document(histories), partial(_rendered, settings, histories, shown), error=damage)
+        answer(settings, found.document, partial(_rendered, settings, found, shown), error=damage)
         return
-    text = _rendered(settings, histories, shown)
+    text = _rendered(settings, found, shown)
     if is_file(output):
         write_file(output, f"{text}\n".encode(errors="backslashreplace"))
     else:
         click.echo(text)
 
 
-def _rendered(settings: SharedSettings, histories: tuple[History, ...], shown: str) -> str:
+def _rendered(settings: SharedSettings, found: _Shown, shown: str) -> str:
+    histories = found.histories
     match shown:
         case "html":
             from abistore.report.site import history_page
@@ -196,7 +238,25 @@ def _rendered(settings: SharedSettings, histories: tuple[History, ...], shown: s
             from abistore.report.history import plot
 
             return "\n\n".join(plot(each, style_of(settings, full=True)) for each in histories)
+    if found.several:
+        return beside_failed(_compact(histories), found.failed)
     return "\n\n".join((*map(_timeline, histories), *_fold(histories)))
+
+
+COMPACT = ("library", "target", "profile", "releases", "latest", "date", "previous", "outcome", "baseline", "failing")
+
+
+def _compact(histories: Sequence[History]) -> str:
+    """A row for each line: its latest release, and the releases that its versioning does not allow."""
+    return table(COMPACT, [_compact_row(each) for each in histories if each.rows], right=frozenset({3}))
+
+
+def _compact_row(history: History) -> tuple[str, ...]:
+    last, line = history.rows[-1], history.line
+    version, date, *_, previous, outcome, baseline, _ = _row(last, history.baseline)
+    failing = [row.release for row in history.rows if _is_refused(row, history.baseline)]
+    count = str(len(history.rows))
+    return line.library, line.target, line.profile, count, version, date, previous, outcome, baseline, _some(failing)
 
 
 def _fold(histories: tuple[History, ...]) -> Iterator[str]:
@@ -365,30 +425,50 @@ def _evidence(seen: tuple[Evidence, ...]) -> Iterator[str]:
         yield "layout missing"
 
 
-@verb("log", gives={"events": "service.log:log"})
+@verb(
+    "log",
+    gives=({"events": "service.log:log"}, {"events": "service.log:log", "failed": "service.listing:FailedLibrary[]"}),
+)
 def log_command(
     settings: SharedSettings,
     name: str,
     *,
-    library: SearchedLibrary = None,
+    libraries: SearchedLibraries = (),
     commits: CommitOptions,
     line: LineOptions,
-) -> None:
+) -> int:
     """Show every release in which NAME appeared, changed or vanished, with its declaration before and after.
 
     NAME is a symbol as the linker spells it, or a function, variable or type as the source does (geo::Point).
+
+    \b
+    abistore log geo::Point
+    abistore log foo_open --library 'lib*'
     """
     from abistore.service.log import log
 
-    events = log(
-        name,
-        library=library,
-        commits=commits.source(),
-        target=line.target,
-        profile=line.profile,
-        database=settings.database,
-    )
-    answer(settings, {"events": events}, lambda: "\n".join(_events(settings, events)))
+    def ask(library: str | None, store: Database) -> tuple[LogEntry, ...]:
+        source = commits.source()
+        return log(name, library=library, commits=source, target=line.target, profile=line.profile, database=store)
+
+    found, several = _in_libraries(settings, libraries, ask)
+    events = found.results
+    told = with_failed({"events": events}, found.failed, several)
+    answer(settings, told, lambda: beside_failed("\n".join(_events(settings, events)), found.failed))
+    return found.exit_code
+
+
+def _in_libraries(
+    settings: SharedSettings, words: Sequence[str], ask: Callable[[str | None, Database], tuple[T, ...]]
+) -> tuple[OfEach[T], bool]:
+    """What is found in each library that words mean, or in all at once without any; and whether several were meant."""
+    from abistore.service.listing import OfEach, matching, of_each
+
+    if not words:
+        return OfEach(ask(None, settings.database)), False
+    names = matching(words, database=settings.database)
+    found = of_each(names, ask, searching=True, database=settings.database)
+    return OfEach(tuple(each for result in found.results for each in result), found.failed), len(names) > 1
 
 
 def _events(settings: SharedSettings, entries: tuple[LogEntry, ...]) -> Iterator[str]:
@@ -417,12 +497,21 @@ def _difference(entry: LogEntry) -> Iterator[str]:
         yield from (shortened(text) or "" for text in after or before)
 
 
-@verb("blame", gives=({"blames": "service.blame:blame"}, {"found": "service.bisect:first_broken"}))
+@verb(
+    "blame",
+    gives=(
+        {"blames": "service.blame:blame"},
+        {"blames": "service.blame:blame", "failed": "service.listing:FailedLibrary[]"},
+        {"found": "service.bisect:first_broken"},
+        {"found": "service.bisect:first_broken", "failed": "service.listing:FailedLibrary[]"},
+    ),
+)
 def blame_command(
     settings: SharedSettings,
-    what: Annotated[str, Described(metavar="LIBRARY|NAME", complete="library")],
+    what: Annotated[tuple[str, ...], Described(metavar="[LIBRARY|PATTERN...|NAME]", complete="library")] = (),
     *,
-    library: SearchedLibrary = None,
+    every: EveryLibrary = False,
+    libraries: SearchedLibraries = (),
     since: Annotated[
         str | None,
         Described(
@@ -435,7 +524,7 @@ def blame_command(
     commits: CommitOptions,
     judging: JudgingOptions,
     line: LineOptions,
-) -> None:
+) -> int:
     """Show since when LIBRARY breaks programs, in its latest release or LIBRARY@VERSION, or which build broke NAME.
 
     Of a library, each break is listed with the build that introduced it. Breaks are those of programs built against
@@ -451,24 +540,75 @@ def blame_command(
     abistore blame libfoo
     abistore blame libfoo@1.2.0
     abistore blame libfoo --since baseline --restored
+    abistore blame 'lib*'
     abistore blame geo::Point
     abistore blame 413dac85 --library libgeo
     """
-    from abistore.service.listing import libraries
-
-    common = _Common(since, commits.source(), judging.ruling(), line.target, line.profile, settings.database)
-    if library is None and what.partition("@")[0] in libraries(database=settings.database):
-        from abistore.service.blame import blame
-
-        found = blame(what, restored=restored, **common._asdict())
-        answer(settings, {"blames": found}, lambda: "\n\n".join(map(blame_text, found)))
-        return
+    common = _Common(since, commits.source(), judging.ruling(), line.target, line.profile)._asdict()
+    if (names := _blamed(settings, what, every, libraries)) is not None:
+        return _blame(settings, names, {**common, "restored": restored})
     if restored:
-        raise UsageError("--restored needs a library", f"{what} is not stored: see `abistore list`")
+        raise UsageError("--restored needs a library", f"{what[0]} is not stored: see `abistore list`")
+    return _first_broken(settings, what[0], libraries, common)
+
+
+def _blamed(
+    settings: SharedSettings, what: Sequence[str], every: bool, searched: Sequence[str]
+) -> tuple[str, ...] | None:
+    """The libraries that are asked about; ``None`` where a declaration is."""
+    from abistore.service.listing import libraries, matching, stored_as
+
+    if searched and not every and len(what) == 1:
+        return None
+    if searched:
+        raise UsageError("--library goes with one NAME", "name libraries without it, or a declaration")
+    if len(what) == 1 and not every and not stored_as(what[0], libraries(database=settings.database)):
+        return None
+    return matching(what, every=every, database=settings.database)
+
+
+def _blame(settings: SharedSettings, names: Sequence[str], asked: Mapping[str, Any]) -> int:
+    from abistore.service.blame import blame
+    from abistore.service.listing import of_each
+
+    found = of_each(names, lambda name, store: blame(name, database=store, **asked), database=settings.database)
+    blames = tuple(each for result in found.results for each in result)
+    several = len(names) > 1
+
+    def text() -> str:
+        return beside_failed(_blame_rows(blames) if several else "\n\n".join(map(blame_text, blames)), found.failed)
+
+    answer(settings, with_failed({"blames": blames}, found.failed, several), text)
+    return found.exit_code
+
+
+BLAME_HEADS = ("library", "target", "profile", "latest", "against", "verdict", "breaks", "since")
+
+
+def _blame_rows(blames: Sequence[Blame]) -> str:
+    """A row for each line: what its latest release breaks, and the build that broke most lately."""
+    rows = [
+        (
+            *(one.line.library, one.line.target, one.line.profile, one.latest.version, one.base.version),
+            BRIEF.get(one.verdict, one.verdict.name),
+            str(len(one.breaks)),
+            ", ".join(dict.fromkeys(each.introduced.version for each in one.breaks)),
+        )
+        for one in blames
+    ]
+    return table(BLAME_HEADS, rows, right=frozenset({6}))
+
+
+def _first_broken(settings: SharedSettings, name: str, searched: Sequence[str], common: Mapping[str, Any]) -> int:
     from abistore.service.bisect import first_broken
 
-    broken = first_broken(what, library=library, **common._asdict())
-    answer(settings, {"found": broken}, lambda: "\n\n".join(map(first_broken_text, broken)))
+    def ask(library: str | None, store: Database) -> tuple[FirstBroken, ...]:
+        return first_broken(name, library=library, database=store, **common)
+
+    found, several = _in_libraries(settings, searched, ask)
+    told = with_failed({"found": found.results}, found.failed, several)
+    answer(settings, told, lambda: beside_failed("\n\n".join(map(first_broken_text, found.results)), found.failed))
+    return found.exit_code
 
 
 class _Common(NamedTuple):
@@ -479,7 +619,6 @@ class _Common(NamedTuple):
     by: Ruling | None
     target: str | None
     profile: str | None
-    database: str | None
 
 
 DEPRECATION_HEADS = ("state", "kind", "name", "deprecated since", "removable from", "removed in")
@@ -487,12 +626,9 @@ FIRST = "<="
 UNREAD_LISTED = 5
 
 
-def deprecated(settings: SharedSettings, library: str, within: str | None, line: LineOptions) -> None:
-    """Tell what the headers of a library deprecate, since when, and what was removed."""
-    from abistore.service.log import deprecations
-
-    found = deprecations(library, within=within, target=line.target, profile=line.profile, database=settings.database)
-    answer(settings, {"deprecations": found}, lambda: "\n\n".join("\n".join(_lines(each)) for each in found))
+def deprecations_text(found: Sequence[LineDeprecations]) -> str:
+    """What the headers of a library deprecate, since when, and what was removed."""
+    return "\n\n".join("\n".join(_lines(each)) for each in found)
 
 
 def _lines(found: LineDeprecations) -> Iterator[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
-from abistore.arguments import Described, Operand, OptionalLibrary
-from abistore.cli.commands.history import deprecated
+from abistore.arguments import Described, EveryLibrary, LibraryNames
+from abistore.cli.commands.history import deprecations_text
 from abistore.cli.options import SharedSettings
-from abistore.cli.output import answer, progress, table, width
+from abistore.cli.output import Advance, answer, beside_failed, progress, table, width, with_failed
 from abistore.cli.reading_options import LineOptions, ReadingOptions
 from abistore.cli.rendering import style_of
 from abistore.cli.verbs import Options, verb
@@ -22,8 +22,10 @@ from abistore.report.wording import package_of, package_words, short_package, sh
 if TYPE_CHECKING:
     from abistore.model.snapshot import Evidence
     from abistore.service.consumer_verdicts import UnusedExports
+    from abistore.service.database import Database
     from abistore.service.declarations import DeclarationText, DeclaredExports, Hardening, SnapshotCard, TypeUsers
     from abistore.service.inventory import Inventory, ProvidedSymbol, UsedType
+    from abistore.service.listing import OfEach
 
 
 WIDEST = 100
@@ -67,6 +69,11 @@ class ListOptions(Options, frozen=True):
         ),
     ] = None
 
+    @property
+    def any(self) -> bool:
+        """Whether a list is asked for."""
+        return bool(self.exports or self.types or self.users or self.deprecated)
+
     def check(self) -> None:
         """Raise :class:`UsageError` for two lists at once, and for choices among what is not listed."""
         listed = sum(map(bool, (self.exports, self.types, self.users, self.deprecated)))
@@ -87,21 +94,29 @@ class ListOptions(Options, frozen=True):
         {"unused": "service.consumer_verdicts:unused_exports"},
         {"types": "service.inventory:who_uses"},
         {"deprecations": "service.log:deprecations"},
+        {"snapshots": "service.declarations:SnapshotCard[]", "failed": "service.listing:FailedLibrary[]"},
+        {"declared": "service.declarations:DeclaredIn[]", "failed": "service.listing:FailedLibrary[]"},
+        {"inventories": "service.inventory:Inventory[]", "failed": "service.listing:FailedLibrary[]"},
+        {"unused": "service.consumer_verdicts:UnusedExports[]", "failed": "service.listing:FailedLibrary[]"},
+        {"types": "service.inventory:who_uses", "failed": "service.listing:FailedLibrary[]"},
+        {"deprecations": "service.log:deprecations", "failed": "service.listing:FailedLibrary[]"},
     ),
 )
 def show_command(
     settings: SharedSettings,
-    operand: Operand,
+    operand: Annotated[str | None, Described(metavar="[OPERAND|PATTERN]", complete="operand")] = None,
     name: Annotated[str | None, Described(complete="declaration", metavar="[NAME|PATTERN]")] = None,
     *,
+    every: EveryLibrary = False,
     lists: ListOptions,
     line: LineOptions,
     reading: ReadingOptions,
-) -> None:
+) -> int:
     """Show the snapshot OPERAND, its declaration NAME as C or C++ with offsets, or lists of what is in it.
 
-    OPERAND is a stored release (libfoo@1.2.0), a digest, a library or a JSON snapshot. NAME is a symbol as the
-    linker spells it, or a function, variable or type as the source does.
+    OPERAND is a stored release (libfoo@1.2.0), a digest, a library or a JSON snapshot, or a pattern for several
+    libraries ('lib*@latest'); with --all, the only argument is NAME. NAME is a symbol as the linker spells it, or a
+    function, variable or type as the source does.
 
     --exports, --types, --users and --deprecated need a stored release; a library's name means its latest release.
     PATTERN is a glob of the name in the source, or of the symbol. Types need debug information or headers. With
@@ -113,76 +128,133 @@ def show_command(
     abistore show libfoo@1.2.0 --exports 'foo_io_*' --since 1.2.0
     abistore show libfoo --users geo::Point
     abistore show libfoo --deprecated --deprecation '2 minor'
+    abistore show 'lib*'
     """
-    if lists.deprecated:
-        deprecated(settings, operand, lists.deprecation, line)
-    elif lists.users:
-        _show_users(settings, lists.users, operand, line)
-    elif lists.exports and lists.unused:
-        _show_unused(settings, operand, name, lists.regex, line)
-    elif lists.exports or lists.types:
-        _show_inventory(settings, operand, name, lists, line)
-    else:
-        _show_operand(settings, operand, name, line, reading)
+    from abistore.service.listing import is_pattern, matching, of_each
 
-
-def _show_inventory(
-    settings: SharedSettings, reference: str, pattern: str | None, lists: ListOptions, line: LineOptions
-) -> None:
-    from abistore.service.inventory import exports, types
-
-    ask = exports if lists.exports else types
-    found = ask(
-        reference,
-        pattern,
-        since=lists.since,
-        regex=lists.regex,
-        target=line.target,
-        profile=line.profile,
-        database=settings.database,
-    )
-    answer(settings, {"inventory": found}, lambda: _inventory(found, "export" if lists.exports else "type"))
-
-
-def _show_operand(
-    settings: SharedSettings, operand: str, name: str | None, line: LineOptions, reading: ReadingOptions
-) -> None:
-    """Show a snapshot, or one of its declarations."""
-    from abistore.service.declarations import card, declarations
-    from abistore.service.snapshots import Selection
-
+    if every and name is not None:
+        raise UsageError("--all means every library", f"leave out {operand}, or --all")
+    words, wanted = ((), operand) if every else ((operand,) if operand else (), name)
     with progress(settings) as advance:
-        selection = Selection(line.target, line.profile, reading.options(progress=advance))
-        if name is None:
-            found = card(operand, database=settings.database, selection=selection)
-        else:
-            declared = declarations(operand, name, database=settings.database, selection=selection)
-    if name is None:
-        answer(settings, {"snapshot": found}, lambda: "\n".join(_card(settings, found)))
-        return
-    answer(settings, {"declarations": declared}, lambda: "\n\n".join(_declared(settings, one) for one in declared))
+        ask = _Asked(settings, wanted, lists, line, reading, advance)
+        if not every and operand is not None and not is_pattern(operand):
+            shown = ask.of(operand, settings.database)
+            answer(settings, {shown.key: shown.value}, shown.text)
+            return 0
+        meant = matching(words, every=every, database=settings.database)
+        names = [name if "@" in name or lists.any else f"{name}@latest" for name in meant]
+        found = of_each(names, ask.of, searching=wanted is not None or bool(lists.users), database=settings.database)
+    _show_several(settings, found, brief=wanted is None and not lists.any)
+    return found.exit_code
 
 
-def _show_users(settings: SharedSettings, type: str, reference: str, line: LineOptions) -> None:
-    """List the exports that use a type. One that only reaches it through other types is marked."""
-    from abistore.service.inventory import who_uses
+class _Shown(NamedTuple):
+    """What is shown of an operand: the key and the value of the answer, and its text.
 
-    found = who_uses(type, reference=reference, target=line.target, profile=line.profile, database=settings.database)
-    answer(settings, {"types": found}, lambda: "\n\n".join("\n".join(_type_users(each)) for each in found))
+    ``plural`` is the key and the part of an answer about several libraries.
+    """
+
+    key: str
+    value: Any
+    text: Callable[[], str]
+    plural: tuple[str, tuple[Any, ...]]
 
 
-def _show_unused(settings: SharedSettings, reference: str, pattern: str | None, regex: bool, line: LineOptions) -> None:
-    from abistore.service.consumer_verdicts import unused_exports
+CARD_HEADS = ("library", "version", "target", "exports", "digest", "evidence")
 
-    spare = unused_exports(
-        reference,
-        pattern,
-        regex=regex,
-        target=line.target,
-        profile=line.profile,
-        database=settings.database,
-    )
-    answer(settings, {"unused": spare}, lambda: "\n".join(_unused(spare)))
+
+def _show_several(settings: SharedSettings, found: OfEach[_Shown], *, brief: bool) -> None:
+    def text() -> str:
+        if brief:
+            rows = [_card_row(each.value) for each in found.results]
+            return beside_failed(table(CARD_HEADS, rows, right=frozenset({3})), found.failed)
+        return beside_failed("\n\n".join(each.text() for each in found.results), found.failed)
+
+    told: dict[str, tuple[Any, ...]] = {}
+    for key, part in (each.plural for each in found.results):
+        told[key] = (*told.get(key, ()), *part)
+    answer(settings, with_failed(told, found.failed, True), text)
+
+
+def _card_row(card: SnapshotCard) -> tuple[str, ...]:
+    seen = ", ".join(each.facet if each.state == "full" else f"{each.facet} {each.state}" for each in card.evidence)
+    return card.library, card.version or "", card.target, str(card.exports), card.digest[:12], seen
+
+
+class _Asked(NamedTuple):
+    """What is to be shown of an operand."""
+
+    settings: SharedSettings
+    name: str | None
+    lists: ListOptions
+    line: LineOptions
+    reading: ReadingOptions
+    advance: Advance | None
+
+    @property
+    def place(self) -> dict[str, str | None]:
+        """Which of the lines of a library is meant."""
+        return {"target": self.line.target, "profile": self.line.profile}
+
+    def of(self, operand: str, store: Database) -> _Shown:
+        """What is asked, of one operand."""
+        lists = self.lists
+        if lists.deprecated:
+            return self._deprecated(operand, store)
+        if lists.users:
+            return self._users(lists.users, operand, store)
+        if lists.exports and lists.unused:
+            return self._unused(operand, store)
+        if lists.exports or lists.types:
+            return self._inventory(operand, store)
+        return self._operand(operand, store)
+
+    def _deprecated(self, library: str, store: Database) -> _Shown:
+        from abistore.service.log import deprecations
+
+        found = deprecations(library, within=self.lists.deprecation, database=store, **self.place)
+        return _Shown("deprecations", found, lambda: deprecations_text(found), ("deprecations", found))
+
+    def _users(self, type: str, reference: str, store: Database) -> _Shown:
+        """The exports that use a type. One that only reaches it through other types is marked."""
+        from abistore.service.inventory import who_uses
+
+        found = who_uses(type, reference=reference, database=store, **self.place)
+
+        def text() -> str:
+            return "\n\n".join("\n".join(_type_users(each)) for each in found)
+
+        return _Shown("types", found, text, ("types", found))
+
+    def _unused(self, reference: str, store: Database) -> _Shown:
+        from abistore.service.consumer_verdicts import unused_exports
+
+        spare = unused_exports(reference, self.name, regex=self.lists.regex, database=store, **self.place)
+        return _Shown("unused", spare, lambda: "\n".join(_unused(spare)), ("unused", (spare,)))
+
+    def _inventory(self, reference: str, store: Database) -> _Shown:
+        from abistore.service.inventory import exports, types
+
+        ask, what = (exports, "export") if self.lists.exports else (types, "type")
+        since, regex = self.lists.since, self.lists.regex
+        found = ask(reference, self.name, since=since, regex=regex, database=store, **self.place)
+        return _Shown("inventory", found, lambda: _inventory(found, what), ("inventories", (found,)))
+
+    def _operand(self, operand: str, store: Database) -> _Shown:
+        """A snapshot, or one of its declarations."""
+        from abistore.service.declarations import DeclaredIn, card, declarations
+        from abistore.service.snapshots import Selection
+
+        selection = Selection(self.line.target, self.line.profile, self.reading.options(progress=self.advance))
+        if self.name is None:
+            found = card(operand, database=store, selection=selection)
+            return _Shown("snapshot", found, lambda: "\n".join(_card(self.settings, found)), ("snapshots", (found,)))
+        declared = declarations(operand, self.name, database=store, selection=selection)
+
+        def text() -> str:
+            return "\n\n".join(_declared(self.settings, one) for one in declared)
+
+        return _Shown("declarations", declared, text, ("declared", (DeclaredIn(operand, declared),)))
 
 
 def _card(settings: SharedSettings, card: SnapshotCard) -> Iterator[str]:
@@ -293,30 +365,34 @@ def _users(settings: SharedSettings, used: TypeUsers | None) -> Iterator[str]:
 )
 def list_command(
     settings: SharedSettings,
-    library: OptionalLibrary = None,
+    libraries: LibraryNames = (),
     *,
+    every: EveryLibrary = False,
     provides: Annotated[
         str | None,
         Described("List the libraries that export this symbol or did before, with their releases.", metavar="SYMBOL"),
     ] = None,
     line: LineOptions,
 ) -> None:
-    """List all stored libraries, or the releases and candidates of one LIBRARY.
+    """List the stored libraries: all, or those that patterns match; or the releases and candidates of one LIBRARY.
 
     \b
     abistore list
+    abistore list 'lib*'
     abistore list libfoo
     abistore list --provides foo_open
     """
     if provides is not None:
-        _list_providers(settings, provides, library, line)
+        _list_providers(settings, provides, libraries, line)
         return
-    if library is None:
-        _list_lines(settings)
-        return
-    from abistore.service.listing import releases
+    from abistore.service.listing import is_pattern, matching, releases
 
-    found = releases(library, database=settings.database, target=line.target, profile=line.profile)
+    if every and libraries:
+        raise UsageError("--all means every library", f"leave out {' '.join(libraries)}, or --all")
+    if len(libraries) != 1 or is_pattern(libraries[0]):
+        _list_lines(settings, matching(libraries, database=settings.database) if libraries else None)
+        return
+    found = releases(libraries[0], database=settings.database, target=line.target, profile=line.profile)
     tagged = any(release.tags for release in found)
     packages = [package_of(release.provenance) for release in found]
     packaged = any(packages)
@@ -341,10 +417,10 @@ def list_command(
     answer(settings, {"releases": found}, lambda: table(heads, rows, right=frozenset({5})))
 
 
-def _list_lines(settings: SharedSettings) -> None:
+def _list_lines(settings: SharedSettings, names: Sequence[str] | None) -> None:
     from abistore.service.listing import lines
 
-    found = lines(database=settings.database)
+    found = lines(database=settings.database, among=names)
     packaged = any(one.package for one in found)
     rows = [
         (
@@ -413,12 +489,12 @@ def _brief(name: str) -> str:
     return bounded(shortened(name) or name, WIDEST)
 
 
-def _list_providers(settings: SharedSettings, symbol: str, library: str | None, line: LineOptions) -> None:
+def _list_providers(settings: SharedSettings, symbol: str, libraries: Sequence[str], line: LineOptions) -> None:
     """List the libraries that export a symbol, which is spelled as the linker does, or as the source does."""
     from abistore.service.inventory import provides
 
-    if library is not None:
-        raise UsageError("--provides looks in all libraries", f"leave {library} out")
+    if libraries:
+        raise UsageError("--provides looks in all libraries", f"leave {' '.join(libraries)} out")
     found = provides(symbol, target=line.target, profile=line.profile, database=settings.database)
     answer(settings, {"providers": found}, lambda: "\n".join(map(_provider, found)))
 
