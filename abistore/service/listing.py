@@ -14,7 +14,7 @@ from abistore.model.history import CANDIDATE, LineKey, Release
 from abistore.model.labels import check_not_blank
 from abistore.model.snapshot import PackageRead, Provenance
 from abistore.model.versions import is_unreleased
-from abistore.service.database import Connections, Database, line_target, locate, using
+from abistore.service.database import Database, OpenStore, line_target, locate, using
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
@@ -235,8 +235,8 @@ def of_each(
     results: list[T] = []
     failed: list[FailedLibrary] = []
     absent: SnapshotNotFound | None = None
-    is_open = isinstance(database, Connections)
-    with nullcontext(database) if is_open else closing(Connections(locate(database))) as store:
+    is_open = isinstance(database, OpenStore)
+    with nullcontext(database) if is_open else closing(OpenStore(locate(database))) as store:
         for name in names:
             try:
                 results.append(ask(name, store))

@@ -116,7 +116,7 @@ def record_members(
             (known if is_known else added).append(each)
             if not is_known:
                 _write(database, identifier, name, each)
-            _end(database, identifier, name, gone, each.recorded, actor)
+            _end(database, identifier, name, gone, moment=each.recorded, actor=actor)
             members = [one for one in members if one not in gone] + [each] * (not is_known)
             replaced += gone
             if gone or not is_known:
@@ -136,7 +136,7 @@ def remove_members(
     with database.transaction():
         database.rows(_HOLD)
         gone = tuple(each for each in named(database, name).members if meant(each))
-        _end(database, _held(database, name, "", ""), name, gone, moment, actor)
+        _end(database, _held(database, name, "", ""), name, gone, moment=moment, actor=actor)
         for each in gone:
             record(database, actor, "env-remove", f"{each.label} in {name}", _detail(each, ()))
     return RecordedMembers(name, removed=gone)
@@ -157,7 +157,7 @@ def bring(database: Database, there: Environment) -> int:
         if same is None:
             _write(database, identifier, there.name, each)
         elif each.until and not same.until:
-            _end(database, identifier, there.name, [same], each.until, each.ended_by)
+            _end(database, identifier, there.name, [same], moment=each.until, actor=each.ended_by)
         else:
             continue
         changed += 1
@@ -195,6 +195,7 @@ def _end(
     environment: int,
     name: str,
     ended: Sequence[EnvironmentMember],
+    *,
     moment: datetime,
     actor: str,
 ) -> None:

@@ -68,6 +68,7 @@ def flat(verb: Callable[[abistore.OpenStore], Any]) -> Python:
 
 ESTABLISHED = "the field knows the tool's answer in another shape; a test below compares the facts"
 BOUNDED = "the tool answers in pages; a test below compares the facts"
+MANY = "of many libraries at once, a tool is called for each: tests/cli/test_many_libraries.py"
 OPERATOR = "who looks after the database does this where it lies"
 FILES = "it reads a file of whoever writes it; abi_findings(state='suppressed') tells what it does"
 
@@ -298,6 +299,10 @@ OTHER: dict[str, str] = {
     "requirement": FORM,
     "ruling": FORM,
     "show_only": FORM,
+    "matching": MANY,
+    "stored_as": MANY,
+    "of_each": MANY,
+    "is_pattern": MANY,
     "libraries": "for completions, which have tests of their own",
     "references": "for completions, which have tests of their own",
     "policies": "for completions, which have tests of their own",
