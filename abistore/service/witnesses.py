@@ -19,7 +19,8 @@ from abistore.report.model import Report, ReportedFinding
 from abistore.service.database import Database
 from abistore.service.judging import judge
 from abistore.service.snapshots import OperandPair, Selection, is_reference, operands
-from abistore.witness.making import Maker, ReleaseSources
+from abistore.witness.making import Maker
+from abistore.witness.query import ReleaseSources
 
 if TYPE_CHECKING:
     from abistore.service.ruling import Ruling

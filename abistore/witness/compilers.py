@@ -41,11 +41,15 @@ class Compiler(NamedTuple):
 
 
 class CommandResult(NamedTuple):
-    """Whether a command did what it was to do, what it printed, and its first error."""
+    """Whether a command did what it was to do, what it printed, and its first error.
+
+    ``faults`` are the first error of a compiler for each line of the source, and for what is no line of it under 0.
+    """
 
     succeeded: bool
     printed: str = ""
     error: str = ""
+    faults: Mapping[int, str] = {}
 
 
 @cache
@@ -84,16 +88,22 @@ class Workshop:
             path.write_text(text)
 
     def compile(self, source: str, made: str, flags: Iterable[str], language: Language) -> CommandResult:
-        """Compile one file of the folder to an object file. No compiler is no success, without an error."""
+        """Compile one file of the folder to an object file, or to assembly where that is what ``made`` is named as.
+
+        Without a name, the compiler only says what is wrong. No compiler is no success, without an error.
+        """
         found = compiler(language)
         if found is None:
             return CommandResult(False)
         given = list(flags)
-        done = self._run([found.command, "-c", "-w", "-H", *given, source, "-o", made], told=True)
+        stage = ["-S" if made.endswith(".s") else "-c", "-o", made] if made else ["-fsyntax-only"]
+        done = self._run([found.command, *stage, "-w", "-H", *given, source], told=True)
         roots = [str(Path(each[2:]).resolve()) for each in given if each.startswith("-I")]
         if not all(self._may_include(each, roots) for each in _INCLUDED.findall(done.error)):
-            return CommandResult(False, error=OUTSIDE)
-        return done._replace(error="" if done.succeeded else first_error(done.error))
+            return CommandResult(False, error=OUTSIDE, faults={0: OUTSIDE})
+        if done.succeeded:
+            return done._replace(error="")
+        return done._replace(error=first_error(done.error), faults=faults(done.error, source))
 
     def _may_include(self, name: str, roots: Sequence[str]) -> bool:
         path = str((self.folder / name).resolve())
@@ -162,6 +172,7 @@ _TROUBLE = re.compile(
     r"not found|undefined symbol|no version information|symbol lookup error|cannot open|different size"
 )
 _INCLUDED = re.compile(r"^\.+ (.+)$", re.MULTILINE)
+_FAULT = re.compile(r"(?:fatal )?error: .*")
 _ERROR = re.compile(r"(?:fatal )?error: .*|undefined reference to .*|undefined symbol: .*|version `.*")
 
 
@@ -171,6 +182,21 @@ def first_error(said: str) -> str:
         if found := _ERROR.search(line):
             return _shown(found[0])
     return _shown(next((line for line in said.splitlines() if line.strip()), ""))
+
+
+def faults(said: str, source: str) -> dict[int, str]:
+    """The first error of each line of a source. One in a header counts for the line that required it, else for 0."""
+    found: dict[int, str] = {}
+    required = 0
+    own = re.compile(rf"{re.escape(source)}:(\d+)")
+    for line in said.splitlines():
+        place = own.match(line)
+        if error := _FAULT.search(line):
+            found.setdefault(int(place[1]) if place else required, _shown(error[0]))
+            required = 0
+        elif place and "required from" in line:
+            required = int(place[1])
+    return found or {0: first_error(said)}
 
 
 def _shown(text: str) -> str:

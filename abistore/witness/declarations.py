@@ -8,6 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from abistore.model.declarations import UNNAMED_ENUM, Name, is_unnamed_enum
+from abistore.model.layout import Layouts
 from abistore.model.names.qualified import last_component, scope, template_of
 from abistore.model.names.spelling import declare, function_text, spell
 from abistore.model.names.symbols import is_mangled, qualifiers
@@ -50,19 +51,23 @@ class SnapshotText:
         self._snapshot = snapshot
         self._c = c
         self._has_tag = has_tag
+        self._layouts = Layouts(snapshot)
         self._done: dict[Name, bool] = {}
         self._lines: list[str] = []
         self._members: dict[Name, list[tuple[Access, str]]] = {}
 
-    def of(self, names: Iterable[Name], members: Iterable[tuple[Name, Function]] = ()) -> str:
-        """All of ``names`` declared, with the member functions ``members`` in their classes.
+    def of(self, names: Iterable[Name], members: Iterable[tuple[Name, Function | Variable]] = ()) -> str:
+        """All of ``names`` declared, with the functions and static variables ``members`` in their classes.
 
         Raises :class:`Unspellable`.
         """
-        for _symbol, function in members:
-            if function.method is not None:
-                shown = function.method.access, self._method(function)
-                self._members.setdefault(function.method.owner, []).append(shown)
+        for _symbol, member in members:
+            if isinstance(member, Variable) and member.owner is not None:
+                text = f"static {self.type(member.type, last_component(member.display))};"
+                self._members.setdefault(member.owner, []).append((member.access, text))
+            elif isinstance(member, Function) and member.method is not None:
+                shown = member.method.access, self._method(member)
+                self._members.setdefault(member.method.owner, []).append(shown)
         for name in names:
             self._declare(name)
         return "".join(f"{line}\n" for line in self._lines)
@@ -106,7 +111,8 @@ class SnapshotText:
             self._need(each, complete=shape.method is None)
         if shape.method is not None:
             return
-        text = function_text(self._plain(shape), c=self._c)
+        plain = self._plain(shape) if is_mangled(name.spelling) else replace(self._plain(shape), display=name.spelling)
+        text = function_text(plain, c=self._c)
         linkage = "" if self._c or is_mangled(name.spelling) else 'extern "C" '
         self._put(name, f"{linkage}{text}", shape.display)
 
@@ -149,7 +155,9 @@ class SnapshotText:
         plain, arguments = template_of(name.spelling)
         own = last_component(plain)
         head = "template <> " if arguments else ""
-        bases = ", ".join(f"{'virtual ' if each.virtual else ''}{self.type(each.type)}" for each in shape.bases)
+        bases = ", ".join(
+            f"{each.access} {'virtual ' if each.virtual else ''}{self.type(each.type)}" for each in shape.bases
+        )
         attributes = "".join(f"__attribute__(({each})) " for each in self._attributes(shape))
         keyword = "union" if shape.sort == "union" else "struct"
         yield f"{head}{keyword} {attributes}{own}{arguments}{f' : {bases}' if bases else ''} {{"
@@ -202,7 +210,7 @@ class SnapshotText:
                     yield f"struct {rest};"
 
     def _attributes(self, shape: Record) -> Iterator[str]:
-        if shape.packed:
+        if shape.packed or self._layouts.is_packed(shape):
             yield "packed"
         if shape.alignment:
             yield f"aligned({shape.alignment})"

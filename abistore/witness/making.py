@@ -2,66 +2,55 @@
 
 from __future__ import annotations
 
-import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import groupby
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
-from abistore.model.declarations import SELF, Name
-from abistore.model.names.qualified import demangle, entity, last_component
-from abistore.model.names.symbols import is_mangled
-from abistore.model.shapes import AnyShape, Function, Library, Named, Record, TypeRef, Variable
-from abistore.model.snapshot import Snapshot
+from abistore.model.declarations import SELF
 from abistore.model.witness import Witness, WitnessSort
 from abistore.report.model import ReportedFinding
-from abistore.witness import programs, uses
+from abistore.witness import programs
 from abistore.witness.compilers import SUFFIX, CommandResult, Language, Workshop, compiler, is_native
-from abistore.witness.declarations import SnapshotText, Unspellable
-from abistore.witness.uses import Fact
+from abistore.witness.declarations import Unspellable
+from abistore.witness.facts import OWN, Fact
+from abistore.witness.query import BOTH, Attempt, Query, ReleaseSources
+from abistore.witness.uses import UserCode
 
+_Way: TypeAlias = Literal["facts", "code", "source", "link", "load"]
 
-class ReleaseSources(NamedTuple):
-    """One side: its snapshot, its file where it is at hand, and its headers where they are.
+SORTS: Final[dict[_Way, WitnessSort]] = {
+    **{"facts": "layout", "code": "layout", "source": "source"},
+    **{"link": "link", "load": "load"},
+}
 
-    ``headers`` has the text of each by the name that programs include it by; ``flags`` are the compiler's.
-    """
-
-    snapshot: Snapshot
-    file: Path | None = None
-    headers: Mapping[str, str] = {}
-    flags: tuple[str, ...] = ()
-
-
-class Attempt(NamedTuple):
-    """One program that was tried: whether it shows the finding, behaves the same, or was not made, and why."""
-
-    sort: WitnessSort
-    state: Literal["shown", "same", "written", "none"]
-    reason: str = ""
-    program: str = ""
-    files: tuple[tuple[str, str], ...] = ()
-    lines: tuple[int, ...] = ()
-    commands: tuple[str, ...] = ()
-    before: str = ""
-    after: str = ""
-
-
-BOTH: Final = ("old", "new")
-
-FEW: Final = 8
-"""So many of the exports that a finding affects are asked for."""
-
-
-NOTHING_DIFFERS: Final[Mapping[WitnessSort, str]] = {
-    "layout": "sizes, offsets and values are the same",
+NOTHING_DIFFERS: Final[dict[_Way, str]] = {
+    "facts": "sizes, offsets and values are the same",
+    "code": "compilers make the same code of its uses",
     "link": "programs link with both libraries",
     "load": "programs load with both libraries",
     "source": "sources compile with both",
 }
 """What a program says that shows nothing, and does not test what the finding claims."""
+
+MOST_USES: Final = 40
+"""So many codes that name one declaration are tried."""
+
+MOST_SHOWN: Final = 6
+"""So many instructions of each side are shown where they differ."""
+
+ROUNDS: Final = 3
+"""How often facts are left out that a side does not compile."""
+
+
+class _Checked(NamedTuple):
+    """A use, and the first error of each side's compiler; ``None`` where it compiles."""
+
+    use: UserCode
+    old: str | None
+    new: str | None
 
 
 class Maker:
@@ -71,61 +60,78 @@ class Maker:
         self._sides = {"old": old, "new": new}
         self._workshop = Workshop(folder)
         self._number = 0
+        self._checks: tuple[Query, tuple[_Checked, ...]] | None = None
 
     def witness(self, finding: ReportedFinding) -> Witness:
         """The witness of one finding."""
-        asked = _Asked(finding, self._sides["old"], self._sides["new"])
-        tried: list[Attempt] = []
-        for sort in _order(finding):
-            attempt = self._tried(sort, asked)
-            tried.append(attempt)
+        asked = Query(finding, self._sides["old"], self._sides["new"])
+        tried: list[tuple[_Way, Attempt]] = []
+        for way in _order(finding):
+            attempt = self._tried(way, asked)
+            tried.append((way, attempt))
             if attempt.state in ("shown", "written"):
-                return asked.told(attempt, "shown" if attempt.state == "shown" else "written")
-        refuting = next((each for each in tried if each.state == "same" and asked.is_claim(each.sort)), None)
-        if refuting is not None:
-            return asked.told(refuting, "refuted")
-        reasons = dict.fromkeys(each.reason or NOTHING_DIFFERS[each.sort] for each in tried)
-        return asked.told(Attempt(tried[0].sort, "none", "; ".join(reasons)), "none")
+                return asked.answered(attempt, "shown" if attempt.state == "shown" else "written")
+        for way, attempt in tried:
+            if attempt.state == "same" and way != "code" and asked.is_claim(attempt.sort):
+                return asked.answered(attempt, "refuted")
+        reasons = dict.fromkeys(attempt.reason or NOTHING_DIFFERS[way] for way, attempt in tried)
+        return asked.answered(Attempt(SORTS[tried[0][0]], "none", "; ".join(reasons)), "none")
 
-    def _tried(self, sort: WitnessSort, asked: _Asked) -> Attempt:
+    def _tried(self, way: _Way, asked: Query) -> Attempt:
         try:
-            match sort:
-                case "layout":
-                    return self._layout(asked)
+            match way:
+                case "facts":
+                    return self._facts(asked)
+                case "code":
+                    return self._code(asked)
                 case "link":
                     return self._link(asked)
                 case "load":
                     return self._load(asked)
-                case _:
+                case "source":
                     return self._source(asked)
         except Unspellable as error:
-            return Attempt(sort, "none", str(error))
+            return Attempt(SORTS[way], "none", str(error))
 
-    def _layout(self, asked: _Asked) -> Attempt:
-        if asked.old is None or asked.new is None:
+    # facts
+
+    def _facts(self, asked: Query) -> Attempt:
+        if asked.old is None or (asked.new is None and not self._sides["new"].headers):
             return Attempt("layout", "none", "only one release describes it")
         facts = asked.facts()
         if not facts:
             return Attempt("layout", "none", "programs have nothing of it compiled in")
         found: dict[str, dict[str, object]] = {}
         for side in BOTH:
-            program = programs.layout_program(asked.includes(side), facts, c=asked.c)
-            made, outcome = self._compiled(program, side, asked, "-fno-access-control" if not asked.c else "-O0")
+            facts, made, program, outcome = self._compiled_facts(facts, side, asked)
             if not outcome.succeeded:
                 return self._not_compiled("layout", outcome, program, side)
             found[side] = programs.values(self._workshop.folder / made, facts)
             if not asked.is_as_recorded(side, found[side]):
-                return Attempt(
-                    "layout", "none", "the compiler lays out the declaration of the snapshot differently", program
-                )
-        differing = [each for each in facts if found["old"].get(each.label) != found["new"].get(each.label)]
+                reason = "the compiler lays out the declaration of the snapshot differently"
+                return Attempt("layout", "none", reason, program)
+        if not facts:
+            return Attempt("layout", "none", "nothing of it compiles with both")
+        differing = [each for each in facts if found["old"][each.label] != found["new"][each.label]]
         binary = [each for each in differing if not each.sources]
-        shown = binary or differing or facts[:1]
+        shown = [each for each in binary if not each.needs] or binary or differing or facts[:1]
         return self._printed(asked, shown, found, "shown" if differing else "same")
+
+    def _compiled_facts(self, facts: list[Fact], side: str, asked: Query) -> tuple[list[Fact], str, str, CommandResult]:
+        """The object file of the facts that one side compiles."""
+        flag = "-O0" if asked.c else "-fno-access-control"
+        for _ in range(ROUNDS):
+            program = programs.layout_program(asked.includes(side), facts, c=asked.c)
+            made, outcome = self._compiled(program, side, asked, flag)
+            wrong = programs.faulty(program, facts, outcome.faults)
+            if outcome.succeeded or not wrong or len(wrong) == len(facts):
+                break
+            facts = [each for each in facts if each not in wrong]
+        return facts, made, program, outcome
 
     def _printed(
         self,
-        asked: _Asked,
+        asked: Query,
         shown: Sequence[Fact],
         found: dict[str, dict[str, object]],
         state: Literal["shown", "same"],
@@ -142,29 +148,94 @@ class Maker:
         sort: WitnessSort = "source" if all(each.sources for each in shown) else "layout"
         return Attempt(sort, state, "", program, asked.files(), lines, commands, before, after)
 
-    def _source(self, asked: _Asked) -> Attempt:
-        tried = [self._used(code, asked) for code in asked.uses()]
-        for state in ("shown", "same"):
-            if found := next((each for each in tried if each.state == state), None):
-                return found
-        return tried[0] if tried else Attempt("source", "none", "no source code names it")
+    # uses
 
-    def _used(self, code: str, asked: _Asked) -> Attempt:
-        program = programs.using_program(asked.includes("old"), code, c=asked.c)
-        outcomes = {}
-        for side in BOTH:
-            text = programs.using_program(asked.includes(side), code, c=asked.c)
-            _, outcomes[side] = self._compiled(text, side, asked)
-            if side == "old" and not outcomes[side].succeeded:
-                return self._not_compiled("source", outcomes[side], program, side)
-        state: Literal["shown", "same"] = "same" if outcomes["new"].succeeded else "shown"
-        name = f"witness{SUFFIX[asked.language]}"
-        commands = tuple(f"{_command(asked.language)} -c {asked.flags_shown(side)}{name}" for side in BOTH)
-        after = outcomes["new"].error or "compiles\n"
-        lines = programs.lines_with(program, [code.partition("\n")[0]])
+    def _source(self, asked: Query) -> Attempt:
+        checked = self._checked(asked)
+        if not checked:
+            return Attempt("source", "none", "no source code names it")
+        for each in checked:
+            if each.old is None and each.new is not None:
+                return self._used(each, asked, "shown")
+        for each in checked:
+            if each.old is None and each.new is None and each.use.names:
+                return self._used(each, asked, "same")
+        if checked[0].old is None:
+            return Attempt("source", "none")
+        if checked[0].old == "":
+            program = programs.using_program(asked.includes("old"), checked[0].use.code, c=asked.c)
+            return self._not_compiled("source", CommandResult(False), program, "old")
+        return Attempt("source", "none", f"does not compile with the old declarations: {checked[0].old}")
+
+    def _used(self, checked: _Checked, asked: Query, state: Literal["shown", "same"]) -> Attempt:
+        use = checked.use
+        program = programs.using_program(asked.includes("old", use), use.code, c=asked.c)
+        commands = tuple(f"{self._compiling(asked, use, side)}-c {_name(asked)}" for side in BOTH)
+        lines = programs.lines_with(program, use.code.splitlines()[:1] or [f'"{each}"' for each in use.includes or ()])
+        after = checked.new or "compiles\n"
         return Attempt("source", state, "", program, asked.files(), lines, commands, "compiles\n", after)
 
-    def _link(self, asked: _Asked) -> Attempt:
+    def _compiling(self, asked: Query, use: UserCode, side: str) -> str:
+        flags = "".join(f"{each} " for each in (*asked.strict, *use.flags))
+        return f"{_command(asked.language)} {flags}{asked.flags_shown(side)}"
+
+    def _checked(self, asked: Query) -> tuple[_Checked, ...]:
+        """All uses of a declaration, compiled with both sides: one run of the compiler for each side and its flags."""
+        if self._checks is None or self._checks[0] is not asked:
+            uses = list(dict.fromkeys(asked.uses()))[:MOST_USES]
+            found: dict[UserCode, _Checked] = {}
+            for group in _grouped(uses):
+                old = self._errors(group, "old", asked)
+                kept = [each for each in group if old[each] is None]
+                new = self._errors(kept, "new", asked) if kept else {}
+                found |= {each: _Checked(each, old[each], new.get(each)) for each in group}
+            self._checks = asked, tuple(found[each] for each in uses)
+        return self._checks[1]
+
+    def _errors(self, uses: Sequence[UserCode], side: str, asked: Query) -> dict[UserCode, str | None]:
+        outcome, places = self._compiled_uses(uses, side, asked, ".o" if uses[0].flags else "")
+        if outcome.succeeded:
+            return dict.fromkeys(uses)
+        within = [next((outcome.faults[line] for line in place if line in outcome.faults), None) for place in places]
+        if outcome.faults.keys() - {line for place in places for line in place} or not outcome.faults:
+            return {each: error or outcome.error for each, error in zip(uses, within, strict=True)}
+        return dict(zip(uses, within, strict=True))
+
+    def _compiled_uses(
+        self, uses: Sequence[UserCode], side: str, asked: Query, suffix: str
+    ) -> tuple[CommandResult, list[range]]:
+        headers = asked.includes(side, uses[0])
+        source, places = programs.all_uses(headers, [each.code for each in uses])
+        return self._compiled(source, side, asked, *asked.strict, *uses[0].flags, suffix=suffix)[1], places
+
+    def _code(self, asked: Query) -> Attempt:
+        """The first use of which compilers make other code."""
+        both = [each.use for each in self._checked(asked) if each.old is None and each.new is None and each.use.code]
+        if not both:
+            return Attempt("layout", "none", "no code that uses it compiles with both")
+        for group in _grouped(both):
+            listings: dict[str, dict[int, list[str]]] = {}
+            for side in BOTH:
+                outcome, _ = self._compiled_uses(group, side, asked, ".s")
+                if not outcome.succeeded:
+                    break
+                listings[side] = programs.instructions((self._workshop.folder / f"w{self._number}.s").read_text())
+            for number, use in enumerate(group):
+                old, new = (listings.get(side, {}).get(number, []) for side in BOTH)
+                if old != new and len(listings) == 2:
+                    return self._instructions(use, old, new, asked)
+        return Attempt("layout", "same")
+
+    def _instructions(self, use: UserCode, old: list[str], new: list[str], asked: Query) -> Attempt:
+        program = programs.using_program(asked.includes("old", use), use.code, c=asked.c)
+        commands = tuple(f"{self._compiling(asked, use, side)}-O1 -S {_name(asked)} -o {side}.s" for side in BOTH)
+        lines = programs.lines_with(program, use.code.splitlines()[:1])
+        before, after = _differing(old, new)
+        return Attempt("layout", "shown", "", program, asked.files(), lines, commands, before, after)
+
+    # linking and loading
+
+    def _link(self, asked: Query) -> Attempt:
         if any(self._sides[each].file is None for each in BOTH):
             return Attempt("link", "none", "linking needs the files of both releases")
         made, program, outcome = self._linkable(asked)
@@ -173,23 +244,20 @@ class Maker:
         outcomes = {side: self._linked(made, side, asked) for side in BOTH}
         if not outcomes["old"].succeeded:
             return Attempt("link", "none", f"does not link with the old library: {outcomes['old'].error}", program)
-        name = f"witness{SUFFIX[asked.language]}"
-        commands = tuple(
-            f"{_command(asked.language)} {asked.flags_shown('old')}{name} {side}/{asked.soname(side)} -o program"
-            for side in BOTH
-        )
+        linking = f"{_command(asked.language)} {asked.flags_shown('old')}{_name(asked)}"
+        commands = tuple(f"{linking} {side}/{asked.soname(side)} -o program" for side in BOTH)
         return self._asked_of(program, asked, outcomes["new"], "link", commands)
 
-    def _linkable(self, asked: _Asked, *flags: str) -> tuple[str, str, CommandResult]:
+    def _linkable(self, asked: Query, *flags: str) -> tuple[str, str, CommandResult]:
         """An object file that asks for the exports of a finding: by their declaration, where one compiles."""
         for code, includes in asked.references():
             program = programs.using_program(includes, code, c=asked.c)
             made, outcome = self._compiled(program, "old", asked, *flags)
-            if outcome.succeeded:
+            if outcome.succeeded and programs.asks_for(self._workshop.folder / made, asked.symbols()):
                 break
         return made, program, outcome
 
-    def _linked(self, made: str, side: str, asked: _Asked) -> CommandResult:
+    def _linked(self, made: str, side: str, asked: Query) -> CommandResult:
         file = self._sides[side].file
         assert file is not None
         allowed = "-Wl,--allow-shlib-undefined"  # what the library itself asks for is another matter
@@ -198,17 +266,17 @@ class Maker:
     def _asked_of(
         self,
         program: str,
-        asked: _Asked,
+        asked: Query,
         after: CommandResult,
         sort: Literal["link", "load"],
         commands: tuple[str, ...],
     ) -> Attempt:
         state: Literal["shown", "same"] = "same" if after.succeeded else "shown"
-        lines = programs.lines_with(program, ["use(", "__asm__"])
-        told = after.error or f"{sort}s\n"
-        return Attempt(sort, state, "", program, asked.files(), lines, commands, f"{sort}s\n", told)
+        lines = programs.lines_with(program, [f"{OWN}(", "__asm__"])
+        found = after.error or f"{sort}s\n"
+        return Attempt(sort, state, "", program, asked.files(), lines, commands, f"{sort}s\n", found)
 
-    def _load(self, asked: _Asked) -> Attempt:
+    def _load(self, asked: Query) -> Attempt:
         if any(self._sides[each].file is None for each in BOTH):
             return Attempt("load", "none", "loading needs the files of both releases")
         if not is_native(asked.target):
@@ -225,15 +293,14 @@ class Maker:
         outcomes = {side: self._workshop.resolve(started, folders[side]) for side in BOTH}
         if not outcomes["old"].succeeded:
             return Attempt("load", "none", f"does not load with the old library: {outcomes['old'].error}", program)
-        name = f"witness{SUFFIX[asked.language]}"
         commands = (
-            f"{_command(asked.language)} {asked.flags_shown('old')}{name} old/{asked.soname('old')} -o program",
+            f"{_command(asked.language)} {asked.flags_shown('old')}{_name(asked)} old/{asked.soname('old')} -o program",
             "LD_LIBRARY_PATH=old ldd -r program",
             "LD_LIBRARY_PATH=new ldd -r program",
         )
         return self._asked_of(program, asked, outcomes["new"], "load", commands)
 
-    def _installed(self, side: str, asked: _Asked) -> Path:
+    def _installed(self, side: str, asked: Query) -> Path:
         """A folder with the library of one side, as it is installed: by its SONAME, or by the one that is asked for."""
         folder = self._workshop.folder / f"{side}.library"
         folder.mkdir(exist_ok=True)
@@ -245,13 +312,19 @@ class Maker:
                 shutil.copy(file, folder / name)
         return folder
 
-    def _compiled(self, program: str, side: str, asked: _Asked, *flags: str) -> tuple[str, CommandResult]:
+    # compiling
+
+    def _compiled(
+        self, program: str, side: str, asked: Query, *flags: str, suffix: str = ".o"
+    ) -> tuple[str, CommandResult]:
         self._number += 1
         stem = f"w{self._number}"
         source = f"{stem}{SUFFIX[asked.language]}"
         self._workshop.write({source: program, **{f"{stem}.d/{name}": text for name, text in asked.files_of(side)}})
-        every = [*asked.flags(side), f"-I{stem}.d", "-O0", "-fdata-sections", *flags]
-        return f"{stem}.o", self._workshop.compile(source, f"{stem}.o", every, asked.language)
+        optimised = "-O1" if suffix == ".s" else "-O0"
+        every = [optimised, *asked.flags(side), f"-I{stem}.d", "-fdata-sections", *flags]
+        made = f"{stem}{suffix}" if suffix else ""
+        return made, self._workshop.compile(source, made, every, asked.language)
 
     def _not_compiled(self, sort: WitnessSort, outcome: CommandResult, program: str, side: str) -> Attempt:
         if not outcome.error:
@@ -259,175 +332,44 @@ class Maker:
         return Attempt(sort, "none", f"does not compile with the {side} declarations: {outcome.error}", program)
 
 
-def _order(finding: ReportedFinding) -> tuple[WitnessSort, ...]:
-    """The sorts that may show a finding, the likeliest first."""
+def _order(finding: ReportedFinding) -> tuple[_Way, ...]:
+    """The ways that may show a finding, the likeliest first."""
     if finding.subject == "library":
-        return ("link", "load")
+        return ("source", "link", "load")
     if finding.facet == "symbol" and finding.subject in ("function", "variable"):
-        return ("link", "load", "layout", "source")
+        return ("link", "load", "facts", "source", "code")
     if finding.impact == "api_break":
-        return ("source", "layout", "link")
-    return ("layout", "source", "link") if finding.subject != "function" else ("layout", "link", "source")
+        return ("source", "facts", "link", "code")
+    if finding.subject == "function":
+        return ("facts", "link", "source", "code")
+    return ("facts", "source", "link", "code")
 
 
-class _Asked:
-    """A finding, and how programs about it are written."""
+def _grouped(uses: Iterable[UserCode]) -> Iterator[list[UserCode]]:
+    """Uses that one run of the compiler takes."""
 
-    def __init__(self, finding: ReportedFinding, old: ReleaseSources, new: ReleaseSources) -> None:
-        self._finding = finding
-        self._sides = {"old": old, "new": new}
-        self.name = Name(finding.subject, finding.symbol)
-        self.c = _is_c(old.snapshot, self.name)
-        self.language: Language = "c" if self.c else "c++"
-        self.old, self.new = (_shape(each.snapshot, self.name) for each in (old, new))
-        self.target = old.snapshot.target
-        self._texts: dict[str, str] = {}
+    def way(use: UserCode) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        return use.includes or (), use.flags
 
-    def facts(self) -> list[Fact]:
-        """What programs of both releases have compiled in of the declaration."""
-        name = self.name
-        of = {side: list(self._facts(name, side)) for side in BOTH}
-        known = {each.label for each in of["new"]}
-        kept = [each for each in of["old"] if each.label in known or " has type " in each.label]
-        return list(dict.fromkeys(kept))
-
-    def is_as_recorded(self, side: str, found: Mapping[str, object]) -> bool:
-        """Whether what the snapshot spells is laid out as the library's own declarations were."""
-        shape = _shape(self._sides[side].snapshot, self.name)
-        if not isinstance(shape, Record) or self._sides[side].headers:
-            return True
-        return found.get(f"sizeof({self._spell(Named(self.name))})", shape.size) == shape.size
-
-    def is_claim(self, sort: WitnessSort) -> bool:
-        """Whether a program of this sort tests just what the finding claims: what was removed, or has another value."""
-        finding = self._finding
-        if finding.new_value is None and finding.old_value is not None:
-            is_export = finding.facet == "symbol" and finding.subject in ("function", "variable")
-            return sort == "link" if is_export else sort == "source"
-        return sort == "layout" and finding.subject == "enum" and bool(finding.part)
-
-    def _facts(self, name: Name, side: str) -> Iterator[Fact]:
-        snapshot = self._sides[side].snapshot
-        shape = _shape(snapshot, name)
-        return uses.facts(name, shape, partial(_shape, snapshot), self._spell, c=self.c) if shape else iter(())
-
-    def uses(self) -> Iterator[str]:
-        """Codes that name the declaration, or the part of it that the finding is about."""
-        return uses.use(self.name, self._finding.part, self.old, self._spell, c=self.c)
-
-    def references(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Codes that ask for the exports of the finding, with the headers that they include; the last one compiles."""
-        if self.name.kind in ("function", "variable"):
-            with suppress(Unspellable):
-                self.files_of("old")
-                for code in self.uses() if isinstance(self.old, Function | Variable) else ():
-                    yield code, self.includes("old")
-            yield uses.symbols_use((self.name.spelling,)), ()
-            return
-        yield uses.symbols_use(self._finding.affected[:FEW]), ()
-
-    def _spell(self, type: TypeRef, name: str = "") -> str:
-        release = self._sides["old"]
-        return SnapshotText(release.snapshot, c=self.c, has_tag=self._has_tag).type(type, name)
-
-    def _has_tag(self, name: Name) -> bool:
-        """Whether a type of C is declared with a tag, and not by a ``typedef`` alone."""
-        headers = self._sides["old"].headers
-        tagged = re.compile(rf"\b(?:struct|union|enum)\s+{re.escape(name.spelling)}\b")
-        return not headers or any(tagged.search(text) for text in headers.values())
-
-    def includes(self, side: str) -> tuple[str, ...]:
-        """The headers that a program includes: those that have the declaration's name, else all."""
-        headers = self._sides[side].headers
-        if not headers:
-            return ("declarations.h",)
-        word = re.compile(rf"\b{re.escape(_word(self.name))}\b")
-        return tuple(each for each, text in headers.items() if word.search(text)) or tuple(headers)
-
-    def files_of(self, side: str) -> tuple[tuple[str, str], ...]:
-        """The files that one side's program needs beside it: what the snapshot spells, where no headers were given."""
-        release = self._sides[side]
-        if release.headers or self.name == SELF:
-            return ()
-        if side not in self._texts:
-            self._texts[side] = self._spelled(release.snapshot)
-        return (("declarations.h", self._texts[side]),)
-
-    def _spelled(self, snapshot: Snapshot) -> str:
-        shape = _shape(snapshot, self.name)
-        text = SnapshotText(snapshot, c=self.c)
-        if isinstance(shape, Function) and shape.method is not None:
-            types = [shape.result, *shape.parameters]
-            needed = [each.name for each in map(_bare, types) if each is not None]
-            return text.of([*needed, shape.method.owner], [(self.name, shape)])
-        return text.of([self.name] if shape is not None else [])
-
-    def files(self) -> tuple[tuple[str, str], ...]:
-        """The files of both sides, by the names that the commands use."""
-        return tuple((f"{side}/{name}", text) for side in BOTH for name, text in self.files_of(side))
-
-    def flags(self, side: str) -> tuple[str, ...]:
-        """What the compiler is told of one side's headers."""
-        return self._sides[side].flags
-
-    def flags_shown(self, side: str) -> str:
-        """The same as people type it."""
-        return f"-I{side} "
-
-    def soname(self, side: str) -> str:
-        """What programs ask for that are linked with one side."""
-        release = self._sides[side]
-        facts = release.snapshot.facts
-        own = facts.name if isinstance(facts, Library) and facts.name else ""
-        return own or (release.file.name if release.file else f"{release.snapshot.library}.so")
-
-    def told(self, attempt: Attempt, state: Literal["shown", "refuted", "written", "none"]) -> Witness:
-        """The attempt as the witness of the finding."""
-        finding = self._finding
-        found = compiler(self.language) if attempt.before else None
-        return Witness(
-            finding=finding.id,
-            kind=finding.kind,
-            display=finding.display,
-            part=finding.part,
-            state=state,
-            sort=None if state == "none" else attempt.sort,
-            reason=attempt.reason,
-            language=self.language,
-            declarations="" if state == "none" else "headers" if self._sides["old"].headers else "snapshot",
-            program=attempt.program,
-            files=attempt.files,
-            lines=attempt.lines,
-            commands=attempt.commands,
-            before=attempt.before,
-            after=attempt.after,
-            compiler=found.version if found else "",
-        )
+    yield from (list(group) for _, group in groupby(sorted(uses, key=way), key=way))
 
 
-def _bare(type: TypeRef) -> Named | None:
-    while hasattr(type, "target"):
-        type = type.target
-    return type if isinstance(type, Named) else None
+def _differing(old: list[str], new: list[str]) -> tuple[str, str]:
+    """The instructions in which two lists differ."""
+    removed, added = [], []
+    for tag, first, last, start, end in SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes():
+        if tag != "equal":
+            removed += old[first:last]
+            added += new[start:end]
+    return _listed(removed), _listed(added)
 
 
-def _shape(snapshot: Snapshot, name: Name) -> AnyShape | None:
-    return next((*snapshot.described(name), *snapshot.variants("source", name)).__iter__(), None)
+def _listed(lines: list[str]) -> str:
+    return "".join(f"{line}\n" for line in lines[:MOST_SHOWN]) or "(nothing)\n"
 
 
-def _is_c(snapshot: Snapshot, name: Name) -> bool:
-    languages = snapshot.provenance.languages
-    if languages:
-        return not any("+" in each for each in languages)
-    return (
-        not any(is_mangled(each.spelling) for each in snapshot.entries.get("symbol", {})) and "::" not in name.spelling
-    )
-
-
-def _word(name: Name) -> str:
-    """What sources call a declaration: its name without scope and template arguments."""
-    plain = demangle(name.spelling) if is_mangled(name.spelling) else name.spelling
-    return last_component(entity(plain).partition("<")[0]).lstrip("~")
+def _name(asked: Query) -> str:
+    return f"witness{SUFFIX[asked.language]}"
 
 
 def _command(language: Language) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Final
 
 from abistore.extract.elf.container import ElfFile
 from abistore.model.names.symbols import file_local
-from abistore.witness.uses import Fact
+from abistore.witness.facts import OWN, Fact
 
 INCLUDED: Final = {True: ("<stddef.h>", "<stdio.h>", "<string.h>"), False: ("<cstddef>", "<cstdio>", "<cstring>")}
 
@@ -22,8 +23,9 @@ def layout_program(headers: Iterable[str], facts: Sequence[Fact], *, c: bool) ->
     numbers = [each for each in facts if each.sort == "number"]
     lines = [f"#include {each}" for each in INCLUDED[c]]
     lines += [*(f'#include "{each}"' for each in headers), ""]
+    lines += dict.fromkeys(each.needs for each in facts if each.needs)
     if numbers:
-        lines += [f"static const long long {NUMBERS}[] = {{"]
+        lines += [f"static const volatile long long {NUMBERS}[] = {{"]
         lines += [f"    {each.expression}," for each in numbers]
         lines.append("};")
     lines += [_object(number, each) for number, each in enumerate(facts) if each.sort != "number"]
@@ -86,6 +88,12 @@ def values(object_file: Path, facts: Sequence[Fact]) -> dict[str, object]:
     }
 
 
+def asks_for(object_file: Path, symbols: Iterable[str]) -> bool:
+    """Whether an object file names all of these symbols."""
+    named = set(ElfFile(object_file).section(".strtab").split(b"\0"))
+    return all(any(each in (name, name.partition(b"@")[0]) for name in named) for each in map(str.encode, symbols))
+
+
 def _value(data: bytes, fact: Fact, elf: ElfFile) -> object:
     if fact.sort == "slot":
         size = elf.bits // 8
@@ -95,16 +103,52 @@ def _value(data: bytes, fact: Fact, elf: ElfFile) -> object:
     return data.hex(" ")
 
 
+def faulty(program: str, facts: Sequence[Fact], lines: Iterable[int]) -> set[Fact]:
+    """The facts that a program asks for on some of its lines."""
+    texts = program.splitlines()
+    wrong = {texts[each - 1].strip() for each in lines if 0 < each <= len(texts)}
+    return {
+        each
+        for number, each in enumerate(facts)
+        if {each.needs, f"{each.expression},"} & wrong
+        or any(symbol_of(number, each) in line for line in wrong if each.sort != "number")
+    }
+
+
 def using_program(headers: Iterable[str], code: str, *, c: bool) -> str:
     """A program that names a declaration; it does nothing else."""
     lines = [
         *(f'#include "{each}"' for each in headers),
-        "",
-        code,
+        *(["", code] if code else []),
         "",
         f"int main({'void' if c else ''}) {{ return 0; }}",
     ]
     return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def all_uses(headers: Iterable[str], codes: Sequence[str]) -> tuple[str, list[range]]:
+    """One source with several codes, each with functions of its own, and the lines of each."""
+    lines = [f'#include "{each}"' for each in headers]
+    places = []
+    for number, code in enumerate(codes):
+        own = re.sub(rf"\b{OWN}\b", f"{OWN}{number}_", code).splitlines()
+        places.append(range(len(lines) + 1, len(lines) + len(own) + 1))
+        lines += own
+    return "".join(f"{line}\n" for line in lines), places
+
+
+def instructions(assembly: str) -> dict[int, list[str]]:
+    """The instructions of each code of a source with several, by its number."""
+    found: dict[int, list[str]] = {}
+    number = None
+    for line in assembly.splitlines():
+        if label := re.match(r"([A-Za-z_$][\w.$]*):", line):
+            own = re.search(rf"{OWN}(\d+)_", label[1])
+            number = int(own[1]) if own else None
+        elif number is not None and re.match(r"\t[a-z]", line):
+            text = re.sub(rf"({OWN})\d+_", r"\1", " ".join(line.split()))
+            found.setdefault(number, []).append(re.sub(r"\.L\w+", ".L", text))
+    return found
 
 
 def _quoted(text: str) -> str:

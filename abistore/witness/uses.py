@@ -1,263 +1,141 @@
-"""How an old user uses a declaration: what its programs are compiled with, and the code that names it."""
+"""The code by which an old user names a declaration: each use is a program that compiles, or does not."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Final, Literal, NamedTuple, TypeAlias
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
-from abistore.model.declarations import Declared, Name, is_unnamed_enum
-from abistore.model.names.qualified import demangle, last_component, scope
-from abistore.model.names.symbols import is_const_member, is_mangled
+from abistore.model.declarations import Argument, Declared, Name
+from abistore.model.names.qualified import demangle, last_component, scope, template_of
+from abistore.model.names.symbols import qualifiers
 from abistore.model.shapes import (
     Alias,
-    AnyShape,
     Array,
     Enum,
     Field,
     Function,
+    Inline,
     Named,
     Pointer,
     Primitive,
-    Procedure,
     Qualified,
     Record,
     TypeRef,
     Variable,
     VirtualMethod,
 )
-
-Spell: TypeAlias = Callable[..., str]
-"""Spells a type, with a declarator's name behind it where one is given."""
-
-Known: TypeAlias = Callable[[Name], AnyShape | None]
-"""What a name is."""
+from abistore.witness.facts import OWN, Idiom, Spell, enumerator
 
 
-class Fact(NamedTuple):
-    """Something that a compiler puts into a program: what people call it, and the expression.
+class UserCode(NamedTuple):
+    """Code that names a declaration. ``names``: just what the finding is about, and nothing else.
 
-    ``sort`` is how it is read back: a ``number``; the ``slot`` of a virtual function, which a pointer to the member
-    function holds; the ``bytes`` of an object. A fact of ``sources`` only says what compiles.
+    ``includes`` are the headers, where they are not those that declare it; ``flags`` are the compiler's.
     """
 
-    label: str
-    expression: str
-    sort: Literal["number", "slot", "bytes"] = "number"
-    sources: bool = False
-    type: str = ""
+    code: str
+    names: bool = True
+    includes: tuple[str, ...] | None = None
+    flags: tuple[str, ...] = ()
 
 
-def facts(name: Name, shape: AnyShape, known: Known, spell: Spell, *, c: bool) -> Iterator[Fact]:
-    """What a program that uses ``name`` has compiled in."""
-    type = spell(Named(name)) if name.kind in ("record", "enum", "alias") else ""
-    match shape:
-        case Record():
-            yield from _of_type(type, c=c)
-            yield from _of_fields(type, shape, known, c=c)
-            if not c:
-                yield from _of_class(type, shape, spell)
-        case Enum():
-            yield from _of_enum(name, shape, type, c=c)
-        case Alias():
-            if not _is_void(shape.target):
-                yield from _of_type(type, c=c)
-            yield _same(type, f"{type} *", spell(Pointer(shape.target)), spell(shape.target), c=c)
-        case Variable():
-            yield Fact(f"sizeof({shape.display})", f"sizeof({shape.display})")
-            whole = spell(Pointer(shape.type))
-            yield _same(shape.display, f"__typeof__(&{shape.display})", whole, spell(shape.type), c=c)
-        case Function():
-            yield from _of_function(name, shape, spell, c=c)
-        case Declared() if shape.value is not None:
-            called = demangle(name.spelling)
-            is_text = '"' in shape.value
-            yield Fact(called, called, "bytes", type="char []") if is_text else Fact(called, called)
+SHORT_ARRAYS: Final = ("-Werror=stringop-overflow",)
+"""GCC compares the array that a caller passes with the length that the declaration asks for."""
+
+STAND_INS: Final = ("int", "double", "short", "char", "const char *", "void *", "long double", "char[64]")
+"""Types that users give a template."""
+
+MOST_MEMBERS: Final = 16
+"""So many members at most are listed in braces."""
 
 
-def _of_type(type: str, *, c: bool) -> Iterator[Fact]:
-    yield Fact(f"sizeof({type})", f"sizeof({type})")
-    word = "_Alignof" if c else "alignof"
-    yield Fact(f"{word}({type})", f"{word}({type})")
-
-
-def _of_fields(type: str, shape: Record, known: Known, *, c: bool) -> Iterator[Fact]:
-    for field in _all_fields(shape, known):
-        if not field.name:
-            continue
-        if field.bit_size is not None:
-            yield Fact(
-                f"{type} {{ .{field.name} = -1 }}", f"{{ .{field.name} = ({_bits(field)})-1 }}", "bytes", type=type
-            )
-            continue
-        yield Fact(f"offsetof({type}, {field.name})", f"offsetof({type}, {field.name})")
-        if not _is_flexible(field):
-            called = f"sizeof({type}::{field.name})" if not c else f"sizeof(({type}).{field.name})"
-            yield Fact(called, f"sizeof((({type} *)0)->{field.name})")
-
-
-def _bits(field: Field) -> str:
-    return "bool" if isinstance(field.type, Primitive) and "ool" in field.type.spelling else "int"
-
-
-def _is_flexible(field: Field) -> bool:
-    inner = field.type
-    return (isinstance(inner, Array) and inner.count is None) or (isinstance(inner, Pointer) and inner.sort != "*")
-
-
-def _all_fields(shape: Record, known: Known) -> Iterator[Field]:
-    for base in shape.bases:
-        inner = known(base.type.name) if isinstance(base.type, Named) else None
-        if isinstance(inner, Record) and not base.virtual:
-            yield from _all_fields(inner, known)
-    yield from shape.fields
-
-
-PASSED: Final = "__is_trivially_constructible({0}, const {0} &) && __has_trivial_destructor({0})"
-CLASS_TRAITS: Final = (
-    ("passed in registers", PASSED, False),
-    ("has a vtable", "__is_polymorphic({0})", False),
-    ("virtual destructor", "__has_virtual_destructor({0})", True),
-    ("default-constructible", "__is_constructible({0})", True),
-    ("copy-constructible", "__is_constructible({0}, const {0} &)", True),
-    ("move-constructible", "__is_constructible({0}, {0} &&)", True),
-    ("copy-assignable", "__is_assignable({0} &, const {0} &)", True),
-    ("move-assignable", "__is_assignable({0} &, {0} &&)", True),
-    ("can be a base", "!__is_final({0})", True),
-    ("can be instantiated", "!__is_abstract({0})", True),
-    ("is an aggregate", "__is_aggregate({0})", True),
-    ("is empty", "__is_empty({0})", True),
-    ("is a literal type", "__is_literal_type({0})", True),
-)
-
-
-def _of_class(type: str, shape: Record, spell: Spell) -> Iterator[Fact]:
-    for label, expression, sources in CLASS_TRAITS:
-        if shape.sort != "union" or not sources:
-            yield Fact(f"{type} {label}", expression.format(type), sources=sources)
-    for base in shape.bases:
-        spelled = spell(base.type)
-        yield Fact(f"{spelled} is a base of {type}", f"__is_base_of({spelled}, {type})", sources=True)
-    for method in shape.virtuals:
-        last = last_component(method.display)
-        if method.slot is not None and not last.startswith("~") and "operator" not in last:
-            yield Fact(f"slot of {type}::{last}", f"({_pointer(method, type, spell)})&{type}::{last}", "slot")
-
-
-def _pointer(method: VirtualMethod, type: str, spell: Spell) -> str:
-    parameters = ", ".join(map(spell, method.parameters))
-    const = " const" if is_const_member(method.symbol) else ""
-    return spell(method.result, f"({type}::*)({parameters}){const}")
-
-
-def _of_enum(name: Name, shape: Enum, type: str, *, c: bool) -> Iterator[Fact]:
-    for each in shape.enumerators:
-        called = enumerator(name, shape, each.name, c=c)
-        yield Fact(called, f"(long long){called}" if shape.scoped else called)
-    if not is_unnamed_enum(name):
-        yield from _of_type(type, c=c)
-        yield Fact(f"({type})-1 < 0", f"(({type})-1) < ({type})0")
-
-
-def enumerator(name: Name, shape: Enum, member: str, *, c: bool) -> str:
-    """An enumerator as programs name it."""
-    around = name.spelling if shape.scoped else scope(name.spelling)
-    return f"{around}::{member}" if around and not c else member
-
-
-def _of_function(name: Name, shape: Function, spell: Spell, *, c: bool) -> Iterator[Fact]:
-    if c or not (shape.method or is_mangled(name.spelling)):
-        parameters = ", ".join(map(spell, shape.parameters)) or ("void" if c and shape.prototyped else "")
-        inside = f"{parameters}, ..." if shape.variadic and parameters else parameters
-        yield _same(shape.display, f"__typeof__(&{shape.display})", spell(shape.result, f"(*)({inside})"),
-                    spell(shape.result, f"({inside})"), c=c)  # fmt: skip
-        return
-    called = _called(shape, [f"({_reference(each, spell)})" for each in shape.parameters], "(*({} *)0)")
-    if called:
-        result = spell(shape.result)
-        yield Fact(f"{shape.display}() returns {result}", f"__is_same(decltype({called}), {result})")
-
-
-def _reference(type: TypeRef, spell: Spell) -> str:
-    """An expression of a type, of which nothing is evaluated."""
-    if isinstance(type, Pointer) and type.sort != "*":
-        plain = spell(type.target)
-        return f"static_cast<{plain} {type.sort}>(*({plain} *)0)"
-    return f"*({spell(Pointer(type))})0"
-
-
-def _called(shape: Function, passed: list[str], owner: str) -> str:
-    """A call of a function; nothing for what is called without its name."""
-    last = last_component(shape.display)
-    method = shape.method
-    listed = ", ".join(passed)
-    if method is None or method.static:
-        return f"{shape.display}({listed})"
-    if last.startswith("~") or last == last_component(method.owner.spelling):
-        return ""
-    const = "const " if "const" in method.qualifiers else ""
-    return f"{owner.format(const + method.owner.spelling)}.{last}({listed})"
-
-
-def _same(label: str, one: str, other: str, told: str, *, c: bool) -> Fact:
-    word = "__builtin_types_compatible_p" if c else "__is_same"
-    return Fact(f"{label} has type {told}", f"{word}({one}, {other})")
-
-
-def _is_void(type: TypeRef) -> bool:
-    inner = type.target if isinstance(type, Qualified) else type
-    return (isinstance(inner, Primitive) and inner.spelling == "void") or isinstance(inner, Procedure)
-
-
-def use(name: Name, part: str, shape: AnyShape | None, spell: Spell, *, c: bool) -> Iterator[str]:
-    """Functions that name a declaration, or a part of it, as sources of users do; each is a program of its own."""
+def uses(name: Name, part: str, declared: Declared | None, idiom: Idiom) -> Iterator[UserCode]:
+    """Code that names a declaration, or a part of it, as sources of users do; each is a program of its own."""
+    shape = idiom.known(name)
+    if declared is not None and not idiom.c:
+        yield from _of_template(name, declared, shape, idiom)
+    if declared is not None and not isinstance(shape, Declared):
+        yield from _of_constant(demangle(name.spelling), declared)
     match shape:
         case Function():
-            yield from _conversion(shape, spell)
-            yield call(shape, spell, c=c)
+            yield from _of_function(name, shape, declared, idiom)
         case Variable():
             if not _is_const(shape.type) and not isinstance(shape.type, Array):
-                yield f"void use({spell(shape.type, 'value')}) {{ {shape.display} = value; }}"
-            yield f"{spell(Pointer(shape.type), 'use')}({'void' if c else ''}) {{ return &{shape.display}; }}"
+                yield UserCode(f"void {OWN}({idiom.spell(shape.type, 'value')}) {{ {shape.display} = value; }}")
+            yield UserCode(f"{idiom.spell(Pointer(shape.type), OWN)}({idiom.none}) {{ return &{shape.display}; }}")
         case Record():
-            yield from _of_record(name, part, shape, spell, c=c)
+            yield from _of_record(name, part, shape, idiom)
         case Enum():
             around = [each.name for each in shape.enumerators]
             for member in [part] if part in around else around[:1]:
-                result = "long long" if not shape.scoped else spell(Named(name))
-                yield f"{result} use({'void' if c else ''}) {{ return {enumerator(name, shape, member, c=c)}; }}"
+                result = "long long" if not shape.scoped else idiom.spell(Named(name))
+                called = enumerator(name, shape, member, c=idiom.c)
+                yield UserCode(f"{result} {OWN}({idiom.none}) {{ return {called}; }}", names=bool(part))
         case Alias():
-            given = f"{spell(Named(name), '*object')}, {spell(Pointer(shape.target), 'other')}"
-            yield f"void use({given}) {{ object = other; }}"
+            spelled = idiom.spell(Named(name), "*object"), idiom.spell(Pointer(shape.target), "other")
+            yield UserCode(f"void {OWN}({', '.join(spelled)}) {{ object = other; }}")
         case Declared():
-            yield from _of_declared(name, shape, c=c)
+            yield from _of_declared(name, shape, idiom)
         case _ if name.kind in ("record", "enum", "alias"):
-            yield f"void use({spell(Named(name), '*object')}) {{ (void)object; }}"
+            yield UserCode(f"void {OWN}({idiom.spell(Named(name), '*object')}) {{ (void)object; }}")
 
 
-def _of_record(name: Name, part: str, shape: Record, spell: Spell, *, c: bool) -> Iterator[str]:
-    field = next((each for each in shape.fields if part and each.name == part), None)
-    object = spell(Named(name), "*object")
-    if field is not None:
-        if not _is_const(field.type) and not isinstance(field.type, Array):
-            yield f"void use({object}, {spell(field.type, 'value')}) {{ object->{part} = value; }}"
-        yield f"void use({object}) {{ (void)object->{part}; }}"
+# functions
+
+
+def _of_function(name: Name, shape: Function, declared: Declared | None, idiom: Idiom) -> Iterator[UserCode]:
+    method = shape.method
+    if declared is not None:
+        yield from _arrays(shape, declared, idiom)
+        yield from _shorter(shape, declared, idiom)
+        if "constexpr" in declared.traits and method is None:
+            passed = ", ".join(f"{idiom.spell(each)}{{}}" for each in shape.parameters)
+            yield UserCode(f"constexpr auto {OWN} = {shape.display}({passed});", names=False)
+    if method is not None:
+        yield from _conversion(shape, idiom.spell)
+        if method.virtual != "no" and not _is_special(shape):
+            behind = " ".join(qualifiers(name.spelling))
+            head = override(last_component(shape.display), shape.result, shape.parameters, behind, idiom.spell)
+            yield UserCode(f"struct {OWN} : {method.owner.spelling} {{ {head}; }};", names=False)
+    yield UserCode(call(shape, idiom))
+    if method is not None:
+        yield from _of_heap(method.owner, idiom)
+
+
+def _is_special(shape: Function) -> bool:
+    """Whether it is a constructor or destructor."""
+    last = last_component(shape.display)
+    return last.startswith("~") or (shape.method is not None and last == last_component(shape.method.owner.spelling))
+
+
+def _arrays(shape: Function, declared: Declared, idiom: Idiom) -> Iterator[UserCode]:
+    """A call with arrays of the lengths that the header has."""
+    if not any(each.length for each in declared.parameters) or shape.method is not None:
         return
-    for base in shape.bases:
-        yield f"{spell(base.type, '*use')}({object}) {{ return object; }}"
-    yield f"{spell(Named(name), 'use')}({object}) {{ return *object; }}"
+    objects, passed = [], []
+    for number, (type, told) in enumerate(zip(shape.parameters, declared.parameters, strict=False), 1):
+        passed.append(f"a{number}")
+        element = _plain(type.target) if told.length and isinstance(type, Pointer) else type
+        objects.append(f"{idiom.spell(element, f'a{number}')}{f'[{told.length}]' if told.length else ''};")
+    called = f"{shape.display}({', '.join(passed)});"
+    yield UserCode(f"void {OWN}({idiom.none}) {{ {' '.join(objects)} {called} }}", names=False, flags=SHORT_ARRAYS)
 
 
-def _of_declared(name: Name, shape: Declared, *, c: bool) -> Iterator[str]:
-    called = demangle(name.spelling)
-    if "macro" in shape.traits and shape.parameters:
-        yield f"#ifndef {called}\n#error {called} is not defined\n#endif"
-    elif "template" in shape.traits or shape.template:
-        return
-    elif name.kind in ("variable", "enum"):
-        yield f"void use({'void' if c else ''}) {{ (void)({called}); }}"
+def _plain(type: TypeRef) -> TypeRef:
+    return type.target if isinstance(type, Qualified) else type
 
 
-def _conversion(shape: Function, spell: Spell) -> Iterator[str]:
+def _shorter(shape: Function, declared: Declared, idiom: Idiom) -> Iterator[UserCode]:
+    """Calls that leave default arguments to the header."""
+    most = len(shape.parameters)
+    for count in range(most - 1, -1, -1):
+        if count >= len(declared.parameters) or declared.parameters[count].default is None:
+            return
+        yield UserCode(call(shape, idiom, count), names=False)
+
+
+def _conversion(shape: Function, spell: Spell) -> Iterator[UserCode]:
     """An implicit conversion by a constructor of one parameter."""
     method = shape.method
     if method is None or method.explicit or len(shape.parameters) != 1:
@@ -265,21 +143,22 @@ def _conversion(shape: Function, spell: Spell) -> Iterator[str]:
     owner = method.owner.spelling
     if last_component(shape.display) == last_component(owner):
         first = shape.parameters[0]
-        yield f"{owner} use({spell(first, 'a1')}) {{ return {_passed(first, 'a1', spell)}; }}"
+        yield UserCode(f"{owner} {OWN}({spell(first, 'a1')}) {{ return {_passed(first, 'a1', spell)}; }}")
 
 
-def call(shape: Function, spell: Spell, *, c: bool) -> str:
-    """A function that calls another one with what it was given itself."""
-    given = [(each, f"a{number}") for number, each in enumerate(shape.parameters, 1)]
+def call(shape: Function, idiom: Idiom, count: int | None = None) -> str:
+    """A function that calls another one with its own parameters, or with the first ``count`` of them."""
+    spell = idiom.spell
+    given = [(each, f"a{number}") for number, each in enumerate(shape.parameters[:count], 1)]
     listed = [spell(type, name) for type, name in given]
     passed = [_passed(type, name, spell) for type, name in given]
     method = shape.method
     last = last_component(shape.display)
     if method is not None and last.startswith("~"):
-        return f"void use({method.owner.spelling} *object) {{ object->{last}(); }}"
+        return f"void {OWN}({method.owner.spelling} *object) {{ object->{last}(); }}"
     if method is not None and last == last_component(method.owner.spelling):
         owner = method.owner.spelling
-        return f"{owner} *use({', '.join(listed)}) {{ return new {owner}({', '.join(passed)}); }}"
+        return f"{owner} *{OWN}({', '.join(listed)}) {{ return new {owner}({', '.join(passed)}); }}"
     if method is not None and not method.static:
         const = "const " if "const" in method.qualifiers else ""
         listed.insert(0, f"{const}{method.owner.spelling} &object")
@@ -288,8 +167,8 @@ def call(shape: Function, spell: Spell, *, c: bool) -> str:
     else:
         called = f"{shape.display}({', '.join(passed)})"
     void = isinstance(shape.result, Primitive) and shape.result.spelling == "void"
-    parameters = ", ".join(listed) or ("void" if c else "")
-    return f"{spell(shape.result, f'use({parameters})')} {{ {'' if void else 'return '}{called}; }}"
+    parameters = ", ".join(listed) or idiom.none
+    return f"{spell(shape.result, f'{OWN}({parameters})')} {{ {'' if void else 'return '}{called}; }}"
 
 
 def _passed(type: TypeRef, name: str, spell: Spell) -> str:
@@ -304,8 +183,203 @@ def _is_const(type: TypeRef) -> bool:
     )
 
 
-def symbols_use(symbols: tuple[str, ...]) -> str:
+# classes and other records
+
+
+def _of_record(name: Name, part: str, shape: Record, idiom: Idiom) -> Iterator[UserCode]:
+    spell = idiom.spell
+    field = next((each for each in shape.fields if part and each.name == part), None)
+    object = spell(Named(name), "*object")
+    if field is not None:
+        yield from _of_field(field, spell(Named(name)), spell)
+        return
+    for method in shape.virtuals:
+        if part and part.partition("(")[0] == last_component(method.display):
+            yield from _of_virtual(method, name, spell)
+    for base in shape.bases:
+        yield UserCode(f"{spell(base.type, f'*{OWN}')}({object}) {{ return object; }}", names=False)
+    yield UserCode(f"{spell(Named(name), OWN)}({object}) {{ return *object; }}", names=not part)
+    if not idiom.c:
+        yield from _of_class(name, shape, idiom)
+    elif not part:
+        yield UserCode(f"void {OWN}({object}) {{ (void)object; }}")
+
+
+def _of_field(field: Field, type: str, spell: Spell) -> Iterator[UserCode]:
+    if not _is_const(field.type) and not isinstance(field.type, Array):
+        value = spell(field.type, "value")
+        yield UserCode(f"void {OWN}({type} *object, {value}) {{ object->{field.name} = value; }}")
+        if field.mutable:
+            yield UserCode(f"void {OWN}(const {type} *object, {value}) {{ object->{field.name} = value; }}")
+    yield UserCode(f"void {OWN}({type} *object) {{ (void)object->{field.name}; }}")
+
+
+def _of_virtual(method: VirtualMethod, name: Name, spell: Spell) -> Iterator[UserCode]:
+    last = last_component(method.display)
+    if last.startswith("~"):
+        yield UserCode(f"void {OWN}({name.spelling} *object) {{ delete object; }}")
+        return
+    listed = [f"{name.spelling} &object", *(spell(each, f"a{n}") for n, each in enumerate(method.parameters, 1))]
+    passed = ", ".join(_passed(each, f"a{n}", spell) for n, each in enumerate(method.parameters, 1))
+    yield UserCode(f"void {OWN}({', '.join(listed)}) {{ object.{last}({passed}); }}")
+
+
+def _of_class(name: Name, shape: Record, idiom: Idiom) -> Iterator[UserCode]:
+    """Making objects of a class, and deriving from it."""
+    if shape.sort == "union":
+        return
+    type = name.spelling
+    yield UserCode(f"{type} {OWN}() {{ return {type}(); }}", names=False)
+    yield from _of_list(type, shape, idiom.spell)
+    yield UserCode(f"struct {OWN} : {type} {{ char own; }};", names=False)
+    pure = {each.display: each for each in _virtuals(shape, idiom)}
+    if pure:
+        heads = " ".join(f"{each};" for each in _overrides(pure.values(), idiom.spell))
+        made = f"{OWN} *{OWN}::make() {{ return new {OWN}; }}"
+        yield UserCode(f"struct {OWN} : {type} {{ {heads} static {OWN} *make(); }};\n{made}", names=False)
+    yield from _of_heap(name, idiom)
+
+
+def _of_heap(name: Name, idiom: Idiom) -> Iterator[UserCode]:
+    if name.kind == "record" and not idiom.c:
+        yield UserCode(f"{name.spelling} *{OWN}() {{ return new {name.spelling}; }}", names=False)
+        yield UserCode(f"void {OWN}({name.spelling} *object) {{ delete object; }}", names=False)
+
+
+def _of_list(type: str, shape: Record, spell: Spell) -> Iterator[UserCode]:
+    """An object whose members are listed in braces."""
+    fields = [each for each in shape.fields if each.name]
+    if not 0 < len(fields) <= MOST_MEMBERS or shape.bases:
+        return
+    plain = [each for each in fields if not isinstance(each.type, Array | Inline)]
+    listed = ", ".join(spell(each.type, each.name) for each in plain)
+    values = ", ".join(each.name if each in plain else "{}" for each in fields)
+    yield UserCode(f"{type} {OWN}({listed}) {{ return {type}{{{values}}}; }}", names=False)
+
+
+def _virtuals(shape: Record, idiom: Idiom) -> Iterator[VirtualMethod]:
+    for base in shape.bases:
+        inner = idiom.known(base.type.name) if isinstance(base.type, Named) else None
+        if isinstance(inner, Record):
+            yield from _virtuals(inner, idiom)
+    yield from shape.virtuals
+
+
+def _overrides(methods: Iterable[VirtualMethod], spell: Spell) -> Iterator[str]:
+    for each in methods:
+        last = last_component(each.display)
+        if not last.startswith("~"):
+            yield override(last, each.result, each.parameters, " ".join(qualifiers(each.symbol)), spell)
+
+
+def override(name: str, result: TypeRef, parameters: Sequence[TypeRef], behind: str, spell: Spell) -> str:
+    """The declaration of a virtual function in a class of the user's own."""
+    called = f"{name}({', '.join(map(spell, parameters))}){f' {behind}' if behind else ''}"
+    return f"{spell(result, called)} override"
+
+
+# constants, macros, concepts
+
+
+def _of_constant(called: str, declared: Declared) -> Iterator[UserCode]:
+    if "constant" in declared.traits or declared.value is not None:
+        yield UserCode(f"enum {{ {OWN} = (int)({called}) }};", names=False)
+
+
+def _of_declared(name: Name, shape: Declared, idiom: Idiom) -> Iterator[UserCode]:
+    called = demangle(name.spelling)
+    if "macro" in shape.traits or shape.replacement is not None:
+        if shape.value is not None:
+            yield UserCode(f"void {OWN}({idiom.none}) {{ (void)({called}); }}")
+        yield UserCode(f"#ifndef {called}\n#error {called} is not defined\n#endif")
+    elif "concept" in shape.traits:
+        for each in STAND_INS:
+            yield UserCode(f'static_assert({called}<{each}>, "{each}");', names=False)
+    elif "using" in shape.traits:
+        yield UserCode(f"auto *{OWN}() {{ return &{called}; }}")
+        yield UserCode(f"{called} *{OWN}();")
+    elif name.kind in ("variable", "enum") and "template" not in shape.traits:
+        yield from _of_constant(called, shape)
+        yield UserCode(f"void {OWN}({idiom.none}) {{ (void)({called}); }}")
+
+
+# templates
+
+
+def _of_template(name: Name, declared: Declared, shape: object, idiom: Idiom) -> Iterator[UserCode]:
+    if declared.template and name.kind in ("record", "alias"):
+        for stand_in in STAND_INS:
+            yield from _of_class_template(name, declared, stand_in)
+    if isinstance(shape, Function | Variable) and "template" in declared.traits:
+        owner = scope(shape.display)
+        around = idiom.declared(Name("record", owner)) if owner else None
+        listed = _arguments(around.template, "int") if around is not None else []
+        if isinstance(shape, Variable):
+            object = f"{owner}<{', '.join(listed)}> *object"
+            yield UserCode(f"void {OWN}({object}) {{ (void)object->{last_component(shape.display)}; }}")
+            return
+        given = _arguments(declared.template, "int")
+        yield from _of_function_template(
+            shape, declared, (f"{owner}<{', '.join(listed)}>" if around else ""), given or listed, idiom
+        )
+
+
+def _of_class_template(name: Name, declared: Declared, stand_in: str) -> Iterator[UserCode]:
+    plain, _ = template_of(name.spelling)
+    given = _arguments(declared.template, stand_in)
+    needed = [each for each, one in zip(given, declared.template, strict=False) if one.default is None]
+    numbered = {f"#{number}": each for number, each in enumerate(given)}
+    for listed in dict.fromkeys((tuple(given), tuple(needed))):
+        type = f"{plain}<{', '.join(listed)}>"
+        yield UserCode(f"void {OWN}({type} *object) {{ (void)object; }}")
+        if name.kind == "record":
+            for base in declared.bases:
+                spelled = replaced(base.type, numbered)
+                yield UserCode(f"{spelled} *{OWN}({type} *object) {{ return object; }}", names=False)
+            yield UserCode(f"{type} {OWN}() {{ return {type}{{}}; }}", names=False)
+            yield UserCode(f"{type} {OWN}() {{ return {type}{{{{}}, {{}}}}; }}", names=False)
+
+
+def _of_function_template(
+    shape: Function, declared: Declared, owner: str, given: Sequence[str], idiom: Idiom
+) -> Iterator[UserCode]:
+    numbered = {f"#{number}": each for number, each in enumerate(given)}
+    types = [replaced(idiom.spell(each), numbered) for each in shape.parameters]
+    counts = [len(types)]
+    while counts[-1] and counts[-1] <= len(declared.parameters) and declared.parameters[counts[-1] - 1].default:
+        counts.append(counts[-1] - 1)
+    for count in counts:
+        listed = [f"{type} a{number}" for number, type in enumerate(types[:count], 1)]
+        passed = ", ".join(f"a{number}" for number in range(1, count + 1))
+        last = last_component(shape.display)
+        if owner:
+            listed.insert(0, f"{owner} &object")
+            yield UserCode(f"void {OWN}({', '.join(listed)}) {{ object.{last}({passed}); }}")
+        else:
+            inside = f"<{', '.join(given)}>" if given else ""
+            yield UserCode(f"void {OWN}({', '.join(listed)}) {{ {shape.display}{inside}({passed}); }}")
+
+
+def _arguments(parameters: Sequence[Argument], stand_in: str) -> list[str]:
+    """What a user gives a template: a type, or the number one."""
+    return [stand_in if re.match(r"(?:typename|class)\b", each.name) else "1" for each in parameters]
+
+
+def replaced(text: str, numbered: Mapping[str, str]) -> str:
+    """A type of a template with arguments in place of the numbers of its parameters."""
+    return re.sub(r"#\d+", lambda found: numbered.get(found[0], found[0]), text)
+
+
+# exports
+
+
+def symbols_use(symbols: Sequence[str], version: str = "") -> str:
     """A function that names exports as the linker does, where no declaration of them is known."""
-    declared = [f'extern char symbol{number}[] __asm__("{each}");' for number, each in enumerate(symbols)]
+    lines = []
+    for number, each in enumerate(symbols):
+        asked = f"{each}@{version}" if version else ""
+        if asked:
+            lines.append(f'__asm__(".symver {each}, {asked}");')
+        lines.append(f'extern char symbol{number}[] __asm__("{each}");')
     listed = ", ".join(f"symbol{number}" for number in range(len(symbols)))
-    return "\n".join([*declared, f"const void *const used[] = {{ {listed} }};"])
+    return "\n".join([*lines, f"const void *const used[] = {{ {listed} }};"])

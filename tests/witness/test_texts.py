@@ -8,28 +8,30 @@ from abistore.model.declarations import Name
 from abistore.model.shapes import Alias, AnyShape, Field, Foreign, Function, Named, Record
 from abistore.model.snapshot import Snapshot
 from abistore.witness.declarations import SnapshotText, Unspellable
-from abistore.witness.programs import layout_program, lines_with, using_program
-from abistore.witness.uses import call, facts
-from tests.diffing.model import CHAR, INT, alias, function, record, snapshot, struct, to
+from abistore.witness.facts import Idiom, facts
+from abistore.witness.programs import all_uses, instructions, layout_program, lines_with, using_program
+from abistore.witness.uses import call
+from tests.diffing.model import INT, alias, function, record, snapshot, struct, to
 
 pytestmark = pytest.mark.fast
 
 LEAF, NODE, HANDLE = record("leaf"), record("node"), alias("handle_t")
 TREE: dict[Name, AnyShape] = {
-    LEAF: struct(INT, CHAR),
+    LEAF: struct(INT, INT),
     NODE: Record("struct", 24, (Field("leaf", Named(LEAF), 0), Field("next", to(NODE), 64))),
     HANDLE: Alias(to(NODE)),
     function("walk"): Function("walk", INT, (Named(HANDLE), to(LEAF))),
 }
 
 
-def known(held: Snapshot, name: Name) -> AnyShape:
-    return held.described(name)[0]
+def idiom(held: Snapshot) -> Idiom:
+    """How programs in C name what a snapshot has."""
+    return Idiom(lambda name: held.described(name)[0], lambda name: None, SnapshotText(held, c=True).type, c=True)
 
 
 def test_a_type_is_declared_behind_those_that_it_holds() -> None:
     assert SnapshotText(snapshot(TREE), c=True).of([NODE]) == (
-        "struct leaf {\n    int a;\n    char b;\n};\nstruct node {\n    struct leaf leaf;\n    struct node* next;\n};\n"
+        "struct leaf {\n    int a;\n    int b;\n};\nstruct node {\n    struct leaf leaf;\n    struct node* next;\n};\n"
     )
 
 
@@ -49,9 +51,7 @@ def test_a_type_that_is_not_described_is_not_spelled(leaf: dict[Name, AnyShape],
 
 
 def test_a_program_prints_what_it_was_compiled_with() -> None:
-    held = snapshot(TREE)
-    text = SnapshotText(held, c=True)
-    found = list(facts(LEAF, known(held, LEAF), lambda name: known(held, name), text.type, c=True))
+    found = list(facts(LEAF, TREE[LEAF], idiom(snapshot(TREE))))
     assert [each.label for each in found[:3]] == [
         "sizeof(struct leaf)",
         "_Alignof(struct leaf)",
@@ -64,11 +64,10 @@ def test_a_program_prints_what_it_was_compiled_with() -> None:
 
 
 def test_a_call_passes_on_what_it_was_given() -> None:
-    text = SnapshotText(snapshot(TREE), c=True)
     walk = TREE[function("walk")]
     assert isinstance(walk, Function)
-    code = call(walk, text.type, c=True)
-    assert code == "int use(handle_t a1, struct leaf* a2) { return walk(a1, a2); }"
+    code = call(walk, idiom(snapshot(TREE)))
+    assert code == "int old_user(handle_t a1, struct leaf* a2) { return walk(a1, a2); }"
     assert using_program(["tree.h"], code, c=True).splitlines() == [
         '#include "tree.h"',
         "",
@@ -76,3 +75,14 @@ def test_a_call_passes_on_what_it_was_given() -> None:
         "",
         "int main(void) { return 0; }",
     ]
+
+
+def test_several_codes_are_one_source_and_have_instructions_of_their_own() -> None:
+    source, places = all_uses(["tree.h"], ["int old_user(int a1) {\n    return walk(a1);\n}", "void old_user(void) {}"])
+    lines = source.splitlines()
+    assert [lines[place[0] - 1] for place in places] == [
+        "int old_user0_(int a1) {",
+        "void old_user1_(void) {}",
+    ]
+    assembly = "_Z9old_user0_i:\n.LFB0:\n\t.cfi_startproc\n\tcall\twalk\n\tjne\t.L3\n\tret\nold_user1_:\n\tret\n"
+    assert instructions(assembly) == {0: ["call walk", "jne .L", "ret"], 1: ["ret"]}

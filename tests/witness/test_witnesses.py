@@ -82,7 +82,7 @@ def test_values_and_bits_are_those_that_programs_have(pair: tuple[Path, Path]) -
 def test_a_function_that_was_removed_is_missed_by_the_linker(pair: tuple[Path, Path]) -> None:
     found = shown(*pair, with_headers=True)["func_removed"]
     assert (found.state, found.sort) == ("shown", "link")
-    assert "int use(int a1) { return gone(a1); }" in found.program
+    assert "int old_user(int a1) { return gone(a1); }" in found.program
     assert (found.before, found.after) == ("links\n", "undefined reference to `gone'")
 
 
