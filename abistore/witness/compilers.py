@@ -97,7 +97,7 @@ class Workshop:
             return CommandResult(False)
         given = list(flags)
         stage = ["-S" if made.endswith(".s") else "-c", "-o", made] if made else ["-fsyntax-only"]
-        done = self._run([found.command, *stage, "-w", "-H", *given, source], told=True)
+        done = self._run([found.command, *stage, "-H", *given, source], told=True)
         roots = [str(Path(each[2:]).resolve()) for each in given if each.startswith("-I")]
         if not all(self._may_include(each, roots) for each in _INCLUDED.findall(done.error)):
             return CommandResult(False, error=OUTSIDE, faults={0: OUTSIDE})

@@ -66,14 +66,18 @@ class Fact(NamedTuple):
     needs: str = ""
 
 
-def facts(name: Name, shape: AnyShape, idiom: Idiom) -> Iterator[Fact]:
-    """What a program that uses ``name`` has compiled in."""
+def facts(name: Name, part: str, shape: AnyShape, idiom: Idiom) -> Iterator[Fact]:
+    """What a program that uses ``name`` has compiled in, and the type of its field ``part``."""
     spell, c = idiom.spell, idiom.c
     type = spell(Named(name)) if name.kind in ("record", "enum", "alias") else ""
     match shape:
         case Record():
             yield from _of_type(type, c=c)
             yield from _of_fields(type, shape, idiom)
+            for field in shape.fields:
+                if part and field.name == part and field.bit_size is None:
+                    given = f"__typeof__((({type} *)0)->{part})"
+                    yield _same(f"{type}::{part}", given, spell(field.type), spell(field.type), c=c)
             if not c:
                 yield from _of_class(type, shape, idiom)
         case Enum():
@@ -83,6 +87,9 @@ def facts(name: Name, shape: AnyShape, idiom: Idiom) -> Iterator[Fact]:
                 yield from _of_type(type, c=c)
             yield _same(type, f"{type} *", spell(Pointer(shape.target)), spell(shape.target), c=c)
         case Variable():
+            declared = idiom.declared(name)
+            if declared is not None and declared.value is not None and '"' not in declared.value:
+                yield Fact(shape.display, shape.display)
             yield Fact(f"sizeof({shape.display})", f"sizeof({shape.display})")
             whole = spell(Pointer(shape.type))
             yield _same(shape.display, f"__typeof__(&{shape.display})", whole, spell(shape.type), c=c)

@@ -65,6 +65,9 @@ STRICT: Final = (
 
 _BYTES: Final = re.compile(r"\d+ bytes?")
 _OFFSET: Final = re.compile(r"offset \d+")
+_OF_TYPES: Final = re.compile(r" has type |\(\) returns ")
+"""Facts that ask each side about a type of the old one."""
+
 _VERSION: Final = re.compile(r"version (\S+)")
 
 
@@ -99,12 +102,12 @@ class Query:
         known = {each.label for each in of["new"]}
         if self.new is None or isinstance(self.new, Declared):
             return list(dict.fromkeys(of["old"])) if self._sides["new"].headers else []
-        kept = [each for each in of["old"] if each.label in known or " has type " in each.label]
+        kept = [each for each in of["old"] if each.label in known or _OF_TYPES.search(each.label)]
         return list(dict.fromkeys(kept))
 
     def _facts(self, side: str) -> Iterator[Fact]:
         shape = _shape(self._sides[side].snapshot, self.name)
-        return facts(self.name, shape, self._idiom(side)) if shape else iter(())
+        return facts(self.name, self.finding.part, shape, self._idiom(side)) if shape else iter(())
 
     def uses(self) -> Iterator[UserCode]:
         """Code that names the declaration, or the part of it that the finding is about."""

@@ -63,7 +63,8 @@ def uses(name: Name, part: str, declared: Declared | None, idiom: Idiom) -> Iter
         case Variable():
             if not _is_const(shape.type) and not isinstance(shape.type, Array):
                 yield UserCode(f"void {OWN}({idiom.spell(shape.type, 'value')}) {{ {shape.display} = value; }}")
-            yield UserCode(f"{idiom.spell(Pointer(shape.type), OWN)}({idiom.none}) {{ return &{shape.display}; }}")
+            address = idiom.spell(Pointer(shape.type), f"{OWN}({idiom.none})")
+            yield UserCode(f"{address} {{ return &{shape.display}; }}")
         case Record():
             yield from _of_record(name, part, shape, idiom)
         case Enum():
@@ -212,6 +213,8 @@ def _of_field(field: Field, type: str, spell: Spell) -> Iterator[UserCode]:
         if field.mutable:
             yield UserCode(f"void {OWN}(const {type} *object, {value}) {{ object->{field.name} = value; }}")
     yield UserCode(f"void {OWN}({type} *object) {{ (void)object->{field.name}; }}")
+    address = spell(Pointer(field.type), f"{OWN}({type} *object)")
+    yield UserCode(f"{address} {{ return &object->{field.name}; }}", names=False)
 
 
 def _of_virtual(method: VirtualMethod, name: Name, spell: Spell) -> Iterator[UserCode]:
@@ -291,6 +294,9 @@ def _of_declared(name: Name, shape: Declared, idiom: Idiom) -> Iterator[UserCode
     if "macro" in shape.traits or shape.replacement is not None:
         if shape.value is not None:
             yield UserCode(f"void {OWN}({idiom.none}) {{ (void)({called}); }}")
+        if shape.replacement is not None and shape.replacement.parameters is not None:
+            passed = ", ".join(str(number) for number in range(1, shape.replacement.parameters + 1))
+            yield UserCode(f"void {OWN}({idiom.none}) {{ (void)({called}({passed})); }}")
         yield UserCode(f"#ifndef {called}\n#error {called} is not defined\n#endif")
     elif "concept" in shape.traits:
         for each in STAND_INS:

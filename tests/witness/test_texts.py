@@ -51,7 +51,7 @@ def test_a_type_that_is_not_described_is_not_spelled(leaf: dict[Name, AnyShape],
 
 
 def test_a_program_prints_what_it_was_compiled_with() -> None:
-    found = list(facts(LEAF, TREE[LEAF], idiom(snapshot(TREE))))
+    found = list(facts(LEAF, "", TREE[LEAF], idiom(snapshot(TREE))))
     assert [each.label for each in found[:3]] == [
         "sizeof(struct leaf)",
         "_Alignof(struct leaf)",
