@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 HEADERS: Final = (".h", ".hh", ".hpp", ".hxx", ".h++", ".H")
 
+BREAKS: Final = ("breaking", "api_break")
+"""The impacts of findings that get a witness."""
+
 MOST: Final = 50
 """So many findings get a witness where nobody asks for single ones."""
 
@@ -80,7 +83,7 @@ def witnesses(
 
 def _chosen(report: Report, wanted: Sequence[str]) -> Iterator[ReportedFinding]:
     if not wanted:
-        yield from (each for each in report.changes if each.impact in ("breaking", "api_break"))
+        yield from (each for each in report.changes if each.impact in BREAKS)
         return
     for word in wanted:
         found = [each for each in report.changes if each.id.startswith(word) or word in (each.kind, each.symbol)]

@@ -187,16 +187,26 @@ def first_error(said: str) -> str:
 def faults(said: str, source: str) -> dict[int, str]:
     """The first error of each line of a source. One in a header counts for the line that required it, else for 0."""
     found: dict[int, str] = {}
-    required = 0
+    required, elsewhere = 0, ""
     own = re.compile(rf"{re.escape(source)}:(\d+)")
     for line in said.splitlines():
         place = own.match(line)
         if error := _FAULT.search(line):
-            found.setdefault(int(place[1]) if place else required, _shown(error[0]))
-            required = 0
+            if elsewhere:
+                found.setdefault(0, elsewhere)
+            number, required, elsewhere = (int(place[1]) if place else required), 0, ""
+            if number:
+                found.setdefault(number, _shown(error[0]))
+            else:
+                elsewhere = _shown(error[0])
         elif place and "required from" in line:
             required = int(place[1])
-    return found or {0: first_error(said)}
+        elif place and elsewhere and "in expansion of macro" in line:
+            found.setdefault(int(place[1]), elsewhere)
+            elsewhere = ""
+    if elsewhere or not found:
+        found.setdefault(0, elsewhere or first_error(said))
+    return found
 
 
 def _shown(text: str) -> str:

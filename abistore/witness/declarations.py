@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from msgspec.structs import replace
 
-from abistore.model.declarations import UNNAMED_ENUM, Name, is_unnamed_enum
+from abistore.model.declarations import UNNAMED_ENUM, Declared, Name, is_unnamed_enum
 from abistore.model.layout import Layouts
-from abistore.model.names.qualified import last_component, scope, template_of
+from abistore.model.names.qualified import demangle, last_component, scope, template_of
 from abistore.model.names.spelling import declare, function_text, spell
 from abistore.model.names.symbols import is_mangled, qualifiers
 from abistore.model.shapes import (
@@ -39,6 +40,25 @@ from abistore.model.snapshot import Snapshot
 
 INDENT: Final = "    "
 
+STANDARD: Final[Mapping[str, str]] = {
+    **{name: name for name in ("vector", "map", "set", "deque", "optional", "variant", "array", "tuple", "bitset")},
+    **{name: name for name in ("unordered_map", "unordered_set", "queue", "stack", "complex", "any", "valarray")},
+    **{"multimap": "map", "multiset": "set", "pair": "utility", "function": "functional", "list": "list"},
+    **{"basic_string": "string", "basic_string_view": "string_view", "allocator": "memory", "less": "functional"},
+    **{"shared_ptr": "memory", "unique_ptr": "memory", "weak_ptr": "memory", "initializer_list": "initializer_list"},
+    **{"basic_ostream": "ostream", "basic_istream": "istream", "basic_iostream": "istream", "basic_ios": "ios"},
+    **{"basic_ofstream": "fstream", "basic_ifstream": "fstream", "basic_stringstream": "sstream"},
+    **{"basic_ostringstream": "sstream", "basic_istringstream": "sstream", "enable_shared_from_this": "memory"},
+    **{"mutex": "mutex", "thread": "thread", "atomic": "atomic", "condition_variable": "condition_variable"},
+    **{"exception": "exception", "runtime_error": "stdexcept", "logic_error": "stdexcept"},
+}
+"""The headers of the C++ library by the types that they define."""
+
+OF_TWO_ABIS: Final = frozenset(
+    each for each in STANDARD if each in ("basic_string", "list") or each.endswith("stringstream")
+)
+"""Types that libstdc++ has twice: a snapshot of the older ones has no ``__cxx11`` in their names."""
+
 
 class Unspellable(Exception):
     """The snapshot does not tell enough of a declaration to write it as source; the message says of which, and why."""
@@ -53,6 +73,7 @@ class SnapshotText:
         self._has_tag = has_tag
         self._layouts = Layouts(snapshot)
         self._done: dict[Name, bool] = {}
+        self._headers: set[str] = set()
         self._lines: list[str] = []
         self._members: dict[Name, list[tuple[Access, str]]] = {}
 
@@ -70,11 +91,14 @@ class SnapshotText:
                 self._members.setdefault(member.method.owner, []).append(shown)
         for name in names:
             self._declare(name)
-        return "".join(f"{line}\n" for line in self._lines)
+        text = "".join(f"{line}\n" for line in self._lines)
+        if self._c and re.search(r"\bbool\b", text):
+            self._headers.add("stdbool.h")
+        return "".join(f"#include <{each}>\n" for each in sorted(self._headers)) + text
 
     def shape(self, name: Name) -> AnyShape | None:
         """What the snapshot knows of a name; ``None`` where it knows nothing."""
-        return next(iter(self._snapshot.described(name)), None)
+        return next(iter((*self._snapshot.described(name), *self._snapshot.variants("source", name))), None)
 
     def type(self, type: TypeRef, name: str = "") -> str:
         """A type, or a declarator of it, in the words of the language."""
@@ -87,7 +111,9 @@ class SnapshotText:
         match shape:
             case Record() if complete:
                 self._record(name, shape)
-            case Record() | Opaque() | Foreign():
+            case Foreign():
+                self._foreign(name, shape)
+            case Record() | Opaque():
                 self._forward(name, shape, complete=complete)
             case Enum():
                 self._done[name] = True
@@ -99,12 +125,41 @@ class SnapshotText:
             case Function():
                 self._done[name] = True
                 self._function(name, shape)
+            case Declared():
+                self._done[name] = True
+                self._constant(name, shape)
             case Variable():
                 self._done[name] = True
                 self._need(shape.type, complete=True)
                 self._put(name, f"extern {self.type(shape.type, last_component(shape.display))};", shape.display)
             case _:
                 raise Unspellable(f"nothing describes {name.spelling}")
+
+    def _constant(self, name: Name, shape: Declared) -> None:
+        """A macro or constant; where its text is not recorded, an empty one."""
+        called = last_component(demangle(name.spelling))
+        if "macro" in shape.traits or shape.replacement is not None:
+            count = shape.replacement.parameters if shape.replacement else None
+            listed = "" if count is None else f"({', '.join(f'a{number}' for number in range(1, count + 1))})"
+            value = shape.meaning.value if shape.meaning is not None else shape.value or ""
+            self._put(name, f"#define {called}{listed} {value}".rstrip())
+        elif shape.value is not None and not self._c and '"' not in shape.value:
+            self._put(name, f"static const auto {called} = {shape.value};")
+        else:
+            raise Unspellable(f"nothing describes {name.spelling}")
+
+    def _foreign(self, name: Name, shape: Foreign) -> None:
+        """A type of the standard library: its header, or storage of its size where none is known."""
+        self._done[name] = True
+        for each in shape.arguments:
+            self._need(each, complete=False)
+        if header := standard_header(name):
+            self._headers.add(header)
+            return
+        keyword = "union" if shape.sort == "union" else "struct"
+        called = name.spelling if _is_plain(name) else stand_in(name)
+        body = f" {{ __attribute__((aligned({shape.alignment or 1}))) char storage[{shape.size}]; }}"
+        self._lines.append(f"{keyword} {called}{body if shape.size is not None else ''};")
 
     def _function(self, name: Name, shape: Function) -> None:
         for each in (shape.result, *shape.parameters):
@@ -176,11 +231,11 @@ class SnapshotText:
         """What makes the class no aggregate, or passed by the address of a copy, as it is recorded."""
         if shape.passing == "reference" or shape.tail == "open":
             yield f"{INDENT}{own}();"
-        if shape.passing == "reference":
+        if shape.passing == "reference" and not any(each.startswith(f"{own}(const") for each in shape.deleted):
             yield f"{INDENT}{own}(const {own} &);"
         for text in shape.deleted:
             if not text.lstrip().startswith(f"{own}()"):
-                yield f"{INDENT}{text} = delete;"
+                yield f"{INDENT}{f'{own} &' if text.startswith('operator=') else ''}{text} = delete;"
 
     def _own(self, name: Name, shape: Record, own: str) -> Iterator[tuple[Access, str]]:
         for field in shape.fields:
@@ -216,19 +271,8 @@ class SnapshotText:
             yield f"aligned({shape.alignment})"
 
     def _field(self, field: Field) -> str:
-        if (blob := self._blob(field)) is not None:
-            return blob
         text = self.type(field.type, field.name)
         return text if field.bit_size is None else f"{text} : {field.bit_size}"
-
-    def _blob(self, field: Field) -> str | None:
-        """Storage in place of a member whose type is the standard library's."""
-        if not isinstance(field.type, Named):
-            return None
-        shape = self.shape(field.type.name)
-        if not isinstance(shape, Foreign) or shape.size is None:
-            return None
-        return f"__attribute__((aligned({shape.alignment or 1}))) char {field.name}[{shape.size}]"
 
     def _virtual(self, method: VirtualMethod, own: str) -> str:
         last = last_component(method.display)
@@ -247,9 +291,12 @@ class SnapshotText:
         small = "__attribute__((packed)) " if self._c and shape.size < 4 else ""
         return f"enum {'class ' if shape.scoped else ''}{small}{own}{underlying}{{ {values} }};"
 
-    def _forward(self, name: Name, shape: Record | Opaque | Foreign, *, complete: bool) -> None:
-        if complete and not (isinstance(shape, Opaque)):
-            raise Unspellable(f"only the size of {name.spelling} is known")
+    def _forward(self, name: Name, shape: Record | Opaque, *, complete: bool) -> None:
+        if complete and self._members.get(name) and isinstance(shape, Opaque) and self._outer(name) is None:
+            self._done[name] = True
+            listed = "".join(f" {text}" for _, text in self._members[name])
+            self._put(name, f"struct {last_component(name.spelling)} {{{listed} }};")
+            return
         self._check(name)
         self._done.setdefault(name, False)
         _plain, arguments = template_of(name.spelling)
@@ -279,10 +326,6 @@ class SnapshotText:
         match type:
             case Named():
                 shape = self.shape(type.name)
-                if isinstance(shape, Foreign):
-                    if "::" not in type.name.spelling and "<" not in type.name.spelling:
-                        self._declare(type.name, complete=False)
-                    return
                 if isinstance(shape, Alias) and complete:
                     self._need(shape.target, complete=True)
                 self._declare(type.name, complete=complete)
@@ -306,7 +349,7 @@ class SnapshotText:
                 return
 
     def _worded(self, type: TypeRef) -> TypeRef:
-        """A type whose names have the keyword that C asks for, and ``void`` for what is the standard library's."""
+        """A type whose names have the keyword that C asks for, and stand-ins for types of the standard library."""
         match type:
             case Named():
                 return self._named(type)
@@ -331,8 +374,8 @@ class SnapshotText:
     def _named(self, type: Named) -> TypeRef:
         name = type.name
         shape = self.shape(name)
-        if isinstance(shape, Foreign) and ("::" in name.spelling or "<" in name.spelling):
-            return Special("void")
+        if isinstance(shape, Foreign) and not standard_header(name) and not _is_plain(name):
+            return Special(stand_in(name))
         if not self._c or name.kind == "alias" or not self._has_tag(name):
             return type
         keyword = "enum" if name.kind == "enum" else getattr(shape, "sort", "struct")
@@ -346,3 +389,21 @@ class SnapshotText:
             return
         closed = " ".join("}" for each in around.split("::") if each)
         self._lines.append(f"{opened.rstrip()}\n{text}\n{closed}")
+
+
+def _is_plain(name: Name) -> bool:
+    return "::" not in name.spelling and "<" not in name.spelling
+
+
+def standard_header(name: Name) -> str:
+    """The header that defines a type of the C++ library; empty where none is known."""
+    plain, _ = template_of(name.spelling)
+    last = last_component(plain)
+    if not plain.startswith("std::") or (last in OF_TWO_ABIS and "__cxx11" not in plain):
+        return ""
+    return STANDARD.get(last, "")
+
+
+def stand_in(name: Name) -> str:
+    """The name of storage in place of a type of the standard library."""
+    return re.sub(r"\W+", "_", name.spelling).strip("_")

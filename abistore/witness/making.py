@@ -60,6 +60,7 @@ class Maker:
         self._sides = {"old": old, "new": new}
         self._workshop = Workshop(folder)
         self._number = 0
+        self._stubs: dict[str, Path | None] = {}
         self._checks: tuple[Query, tuple[_Checked, ...]] | None = None
 
     def witness(self, finding: ReportedFinding) -> Witness:
@@ -236,7 +237,9 @@ class Maker:
     # linking and loading
 
     def _link(self, asked: Query) -> Attempt:
-        if any(self._sides[each].file is None for each in BOTH):
+        if not asked.symbols():
+            return Attempt("link", "none", "the library exports nothing of it")
+        if not all(self._library(each, asked) for each in BOTH):
             return Attempt("link", "none", "linking needs the files of both releases")
         made, program, outcome = self._linkable(asked)
         if not outcome.succeeded:
@@ -248,6 +251,26 @@ class Maker:
         commands = tuple(f"{linking} {side}/{asked.soname(side)} -o program" for side in BOTH)
         return self._asked_of(program, asked, outcomes["new"], "link", commands)
 
+    def _library(self, side: str, asked: Query) -> Path | None:
+        """The library of one side, or one with the exports that the snapshot records; ``None`` where none is made."""
+        release = self._sides[side]
+        if release.file is not None:
+            return release.file
+        if side not in self._stubs:
+            self._stubs[side] = self._stub(side, asked) if is_native(release.snapshot.target) else None
+        return self._stubs[side]
+
+    def _stub(self, side: str, asked: Query) -> Path | None:
+        assembly, script = programs.stub_library(self._sides[side].snapshot)
+        if not assembly:
+            return None
+        folder = f"{side}.stub"
+        made = f"{folder}/{asked.soname(side)}"
+        self._workshop.write({f"{folder}/stub.s": assembly, f"{folder}/stub.map": script})
+        flags = ["-shared", "-nostdlib", f"-Wl,-soname,{asked.soname(side)}", f"-Wl,--version-script={folder}/stub.map"]
+        linked = self._workshop.link([f"{folder}/stub.s"], made, "c", flags)
+        return self._workshop.folder / made if linked.succeeded else None
+
     def _linkable(self, asked: Query, *flags: str) -> tuple[str, str, CommandResult]:
         """An object file that asks for the exports of a finding: by their declaration, where one compiles."""
         for code, includes in asked.references():
@@ -258,7 +281,7 @@ class Maker:
         return made, program, outcome
 
     def _linked(self, made: str, side: str, asked: Query) -> CommandResult:
-        file = self._sides[side].file
+        file = self._library(side, asked)
         assert file is not None
         allowed = "-Wl,--allow-shlib-undefined"  # what the library itself asks for is another matter
         return self._workshop.link([made, file.absolute()], f"{made}.{side}", asked.language, [allowed])
@@ -274,10 +297,14 @@ class Maker:
         state: Literal["shown", "same"] = "same" if after.succeeded else "shown"
         lines = programs.lines_with(program, [f"{OWN}(", "__asm__"])
         found = after.error or f"{sort}s\n"
-        return Attempt(sort, state, "", program, asked.files(), lines, commands, f"{sort}s\n", found)
+        is_stub = any(release.file is None for release in self._sides.values())
+        reason = "the libraries are made of the exports that the snapshots record" if is_stub else ""
+        return Attempt(sort, state, reason, program, asked.files(), lines, commands, f"{sort}s\n", found)
 
     def _load(self, asked: Query) -> Attempt:
-        if any(self._sides[each].file is None for each in BOTH):
+        if not asked.symbols() and asked.export != SELF:
+            return Attempt("load", "none", "the library exports nothing of it")
+        if not all(self._library(each, asked) for each in BOTH):
             return Attempt("load", "none", "loading needs the files of both releases")
         if not is_native(asked.target):
             return Attempt("load", "none", "programs for its platform do not start here")
@@ -304,7 +331,7 @@ class Maker:
         """A folder with the library of one side, as it is installed: by its SONAME, or by the one that is asked for."""
         folder = self._workshop.folder / f"{side}.library"
         folder.mkdir(exist_ok=True)
-        file = self._sides[side].file
+        file = self._library(side, asked)
         assert file is not None
         names = {asked.soname(side)} if asked.name == SELF else {asked.soname(side), asked.soname("old")}
         for name in names:

@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Final
 
 from abistore.extract.elf.container import ElfFile
+from abistore.model.declarations import Name
 from abistore.model.names.symbols import file_local
+from abistore.model.shapes import Symbol
+from abistore.model.snapshot import Snapshot
 from abistore.witness.facts import OWN, Fact
 
 INCLUDED: Final = {True: ("<stddef.h>", "<stdio.h>", "<string.h>"), False: ("<cstddef>", "<cstdio>", "<cstring>")}
@@ -149,6 +152,32 @@ def instructions(assembly: str) -> dict[int, list[str]]:
             text = re.sub(rf"({OWN})\d+_", r"\1", " ".join(line.split()))
             found.setdefault(number, []).append(re.sub(r"\.L\w+", ".L", text))
     return found
+
+
+def stub_library(snapshot: Snapshot) -> tuple[str, str]:
+    """A library with the exports that a snapshot records: its assembly, and its version script."""
+    exports = snapshot.entries.get("symbol", {})
+    symbols = [(name, each) for name, found in sorted(exports.items()) for each in found if isinstance(each, Symbol)]
+    lines = [line for number, (name, each) in enumerate(symbols) for line in _export(f"stub{number}", name, each)]
+    versions = sorted({each.version for _, each in symbols if each.version is not None})
+    plain = " ".join(f'"{name.spelling}";' for name, each in symbols if each.version is None)
+    script = [f"{version} {{ }};" for version in versions] or [f"{{ global: {plain} local: *; }};"]
+    return "".join(f"{line}\n" for line in lines), "".join(f"{line}\n" for line in script)
+
+
+def _export(label: str, name: Name, symbol: Symbol) -> Iterator[str]:
+    yield from (_SECTIONS[symbol.type], f".globl {label}", f".type {label}, {_TYPES[symbol.type]}")
+    yield from (f".size {label}, {symbol.size}", f"{label}:", f".zero {max(1, symbol.size)}")
+    if symbol.version is None:
+        yield from (f'.globl "{name.spelling}"', f'.set "{name.spelling}", {label}')
+    else:
+        yield f".symver {label}, {name.spelling}{'@@' if symbol.default else '@'}{symbol.version}"
+
+
+_SECTIONS: Final = {
+    **{"function": ".text", "data": ".data", "thread_local": '.section .tdata,"awT",@progbits', "unknown": ".data"},
+}
+_TYPES: Final = {"function": "@function", "data": "@object", "thread_local": "@tls_object", "unknown": "@notype"}
 
 
 def _quoted(text: str) -> str:

@@ -134,8 +134,10 @@ class Query:
 
     def symbols(self) -> tuple[str, ...]:
         """The exports that such code asks for."""
-        is_export = self.export.kind in ("function", "variable")
-        return (self.export.spelling,) if is_export else self.finding.affected[:FEW]
+        if self.export.kind not in ("function", "variable"):
+            return self.finding.affected[:FEW]
+        is_export = self.export in self._sides["old"].snapshot.entries.get("symbol", {})
+        return (self.export.spelling,) if is_export else ()
 
     def is_as_recorded(self, side: str, found: Mapping[str, object]) -> bool:
         """Whether what the snapshot spells is laid out as the library's own declarations were."""

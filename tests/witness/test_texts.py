@@ -7,6 +7,7 @@ import pytest
 from abistore.model.declarations import Name
 from abistore.model.shapes import Alias, AnyShape, Field, Foreign, Function, Named, Record
 from abistore.model.snapshot import Snapshot
+from abistore.witness.compilers import faults
 from abistore.witness.declarations import SnapshotText, Unspellable
 from abistore.witness.facts import Idiom, facts
 from abistore.witness.programs import all_uses, instructions, layout_program, lines_with, using_program
@@ -41,13 +42,20 @@ def test_a_function_needs_no_more_than_names_behind_pointers() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("leaf", "why"),
-    [({}, "nothing describes leaf"), ({LEAF: Foreign("struct", 8, 4)}, "only the size of leaf is known")],
-)
-def test_a_type_that_is_not_described_is_not_spelled(leaf: dict[Name, AnyShape], why: str) -> None:
-    with pytest.raises(Unspellable, match=why):
-        SnapshotText(snapshot(leaf), c=True).of([LEAF])
+def test_a_type_that_nothing_describes_is_not_spelled() -> None:
+    with pytest.raises(Unspellable, match="nothing describes leaf"):
+        SnapshotText(snapshot({}), c=True).of([LEAF])
+
+
+def test_a_type_of_the_standard_library_has_its_header_or_storage_of_its_size() -> None:
+    text, box = record("std::vector<leaf>"), record("std::__detail::box<int>")
+    held: dict[Name, AnyShape] = {**TREE, text: Foreign("class", 24, 8, (Named(LEAF),)), box: Foreign("struct", 8, 4)}
+    held[NODE] = Record("struct", 32, (Field("all", Named(text), 0), Field("box", Named(box), 192)))
+    assert SnapshotText(snapshot(held), c=False).of([NODE]) == (
+        "#include <vector>\nstruct leaf;\n"
+        "struct std___detail_box_int { __attribute__((aligned(4))) char storage[8]; };\n"
+        "struct node {\n    std::vector<leaf> all;\n    std___detail_box_int box;\n};\n"
+    )
 
 
 def test_a_program_prints_what_it_was_compiled_with() -> None:
@@ -86,3 +94,20 @@ def test_several_codes_are_one_source_and_have_instructions_of_their_own() -> No
     ]
     assembly = "_Z9old_user0_i:\n.LFB0:\n\t.cfi_startproc\n\tcall\twalk\n\tjne\t.L3\n\tret\nold_user1_:\n\tret\n"
     assert instructions(assembly) == {0: ["call walk", "jne .L", "ret"], 1: ["ret"]}
+
+
+def test_an_error_in_a_header_counts_for_the_line_that_led_there() -> None:
+    said = """\
+w1.cpp: In instantiation of 'struct box<int>':
+w1.cpp:4:12:   required from here
+case.h:2:30: error: no type named 'x'
+w1.cpp:7:3: error: 'gone' was not declared
+case.h:9:17: error: 'UINT32_C' was not declared
+w1.cpp:8:5: note: in expansion of macro 'LIMIT'
+"""
+    assert faults(said, "w1.cpp") == {
+        4: "error: no type named 'x'",
+        7: "error: 'gone' was not declared",
+        8: "error: 'UINT32_C' was not declared",
+    }
+    assert faults("case.h:1:1: error: #error no\n", "w1.cpp") == {0: "error: #error no"}

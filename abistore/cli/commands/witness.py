@@ -79,6 +79,8 @@ def _text(found: Witnesses) -> Iterator[str]:
             yield f"  not compiled: {each.reason}\n"
             continue
         yield from (f"  $ {command}" for command in each.commands)
+        if each.reason:
+            yield f"  {each.reason}"
         yield from _printed("before", each.before)
         yield from _printed("after", each.after)
         if each.state == "refuted":
