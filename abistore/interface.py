@@ -217,6 +217,8 @@ from abistore.service.matrix import ReleaseRange as ReleaseRange, matrix as matr
 from abistore.service.log import Reviewed as Reviewed, ReviewPlan as ReviewPlan, review as review, reviews as reviews
 from abistore.service.verdicts import (
     Judgement as Judgement,
+    UsualVerdict as UsualVerdict,
+    usual_verdict as usual_verdict,
     verdict as verdict,
     verdict_between as verdict_between,
 )

@@ -26,7 +26,6 @@ from abistore.service.decision import DecisionRequest, decided
 from abistore.service.ingest import ingest
 from abistore.service.ingest_gates import AS_IT_SAYS, Gate, Ingested, IngestPlan
 from abistore.service.judging import judge, usual
-from abistore.service.predecessors import usual_counterpart
 from abistore.service.snapshots import ExtractOptions, OperandPair, Selection, capture, is_path, is_reference, operands
 from abistore.service.verdicts import judged
 
@@ -394,10 +393,10 @@ def old_of(new: str | Path, old: str | Path | None, plan: BuildReviewPlan, datab
 
 
 def usual_old(new: str | Path, plan: BuildReviewPlan, database: Database) -> str:
-    """What a build is judged against: the baseline of its library, or the release before one that is older."""
+    """What a build is judged against: the baseline of its library; a stored release, as in its usual verdict."""
     if is_reference(new) and "@" in new:
         line = {"target": plan.selection.target, "profile": plan.selection.profile}
-        meant = usual_counterpart(new, database=database, **line)
+        meant = verdicts.usual_verdict(new, database=database, **line).meant
         if meant.word == "prev":
             return meant.reference
     return f"{plan.library or _library(new, plan.selection)}@baseline"

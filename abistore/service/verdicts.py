@@ -29,7 +29,13 @@ from abistore.service.database import Database, line_target, user, using
 from abistore.service.decision import DecisionRequest, compared_as, decided
 from abistore.service.judging import EvidenceRequirement, churn, concluded, report, stated, usual
 from abistore.service.log import early_removals, moment, with_origins
-from abistore.service.predecessors import beside_itself, counterpart, passed_over
+from abistore.service.predecessors import (
+    UsualCounterpart,
+    beside_itself,
+    counterpart,
+    passed_over,
+    usual_counterpart,
+)
 
 if TYPE_CHECKING:
     from abistore.diffing.judge.successive import JudgedAgainst
@@ -131,6 +137,38 @@ def verdict(
     why = compared_as(against) if before is not None else ("first", "")
     asked = DecisionRequest(*why, fail_on, required, plan, profile=release.line.profile)
     return msgspec.structs.replace(judgement, report=decided(judgement.report, asked))
+
+
+class UsualVerdict(msgspec.Struct, frozen=True):
+    """The verdict about a stored release where nobody names the other side, which is ``meant``.
+
+    There is none about the first release of a line.
+    """
+
+    meant: UsualCounterpart
+    judgement: Judgement | None = None
+
+
+def usual_verdict(
+    reference: str, *, database: Database = None, target: str | None = None, profile: str | None = None
+) -> UsualVerdict:
+    """The verdict against the baseline, or against the release before where the baseline says nothing.
+
+    Nothing says a later one, nor one that the release may break: a new SONAME since then lets everything pass, and
+    programs meet what broke after it. Raises :class:`SnapshotNotFound`.
+    """
+    meant = usual_counterpart(reference, database=database, target=target, profile=profile)
+    if not meant.word:
+        return UsualVerdict(meant)
+    judged = verdict(reference, against=meant.word, database=database, target=target, profile=profile)
+    if meant.word == "prev" or judged.report.decision is None or judged.report.decision.code != "allowed":
+        return UsualVerdict(meant, judged)
+    base, new = judged.given.old, judged.given.new
+    before = verdict(reference, database=database, target=target, profile=profile)
+    if before.given.old in {base, new}:
+        return UsualVerdict(meant, judged)
+    why = f"{new.version} may break the baseline {base.version}: it is judged against the release before it"
+    return UsualVerdict(UsualCounterpart("prev", before.given.old.reference, why), before)
 
 
 def verdict_between(old: Release, new: Release, *, database: Database = None, judge: bool = True) -> Judgement:

@@ -63,6 +63,28 @@ def test_a_release_is_summarised_against_what_is_asked_for(modern: Agent) -> Non
     assert (row["outcome"], row["exit_code"]) == (first["outcome"], first["exit_code"])
 
 
+def test_a_release_that_may_break_the_baseline_is_summarised_as_in_its_history(modern: Agent, tmp_path: Path) -> None:
+    """The new SONAME of 2.0 let 2.1 pass, too, which breaks programs of 2.0."""
+    functions = {"1.0": "abc", "2.0": "bc", "2.1": "c", "2.2": "cd"}
+    database = tmp_path / "abi.db"
+    with open_store(database, create=True) as store:
+        for version, names in functions.items():
+            text = "".join(f"int {name}(void) {{ return 1; }}\n" for name in names)
+            built = build_library(text, soname=f"libgeo.so.{version[0]}", name="libgeo.so")
+            store.ingest(built, IngestPlan(version=version))
+        set_baseline("libgeo@1.0", BaselinePlan(reason="the first"), database=store)
+    agent = modern.set(database=str(database))
+    rows = agent("abi_history", library="libgeo")["rows"]
+    told = [agent("abi_summary", library="libgeo", version=version) for version in functions]
+    assert [each["outcome"] for each in told] == [row["outcome"] for row in rows] == ["pass", "pass", "fail", "pass"]
+    assert [each["baseline"]["ref"] for each in told] == [None, "libgeo@1.0", "libgeo@2.0", "libgeo@2.1"]
+    assert told[2]["warnings"][0] == "2.1 may break the baseline 1.0: it is judged against the release before it"
+    assert agent("abi_review_build", new_input="libgeo@2.1")["outcome"] == "fail"
+    asked = agent("abi_gate", library="libgeo", version="2.1")
+    assert (asked["outcome"], asked["next"][0]["arguments"]["against"]) == ("pass", "prev")
+    assert agent("abi_gate", **asked["next"][0]["arguments"])["outcome"] == "fail"
+
+
 def test_a_baseline_with_other_evidence_is_not_trusted(
     modern: Agent, tmp_path: Path, libraries: dict[str, Path]
 ) -> None:

@@ -281,6 +281,7 @@ OTHER: dict[str, str] = {
     "gate": "abi_gate asks it of stored builds; a pipeline asks it of its files: tests/cli/test_gate.py",
     "review_build": "abi_review_build; the command line has gate and compare: tests/mcp/test_reviewing.py",
     "usual_counterpart": "what verdict is against where an agent names nothing: tests/mcp/test_history_tools.py",
+    "usual_verdict": "abi_summary without against: tests/mcp/test_history_tools.py",
     "shown_declarations": "declarations, one text each: tests/mcp/test_showing.py",
     "declaration_differences": "abi_show(against=...); people compare: tests/mcp/test_showing.py",
     "declared_like": "abi_show of a prefix, and of files: tests/mcp/test_showing.py",

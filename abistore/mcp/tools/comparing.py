@@ -363,7 +363,8 @@ def abi_gate(
         rules = _Rules(fail_on, required, by, rule, read_window(deprecation) if deprecation else None)
         report = _stored(call, f"{library}@{version}", against, line, rules)
     since = _since(call, report, merge_base, (line, by)) if merge_base else ()
-    return _gate_answer(report, keep(call, report), since)
+    answer = _gate_answer(report, keep(call, report), since)
+    return msgspec.structs.replace(answer, next=(*_before_that(call, report), *answer.next))
 
 
 def _since(call: Call, report: Report, merge_base: str, asked: tuple[str | None, Ruling | None]) -> tuple[str, ...]:
@@ -442,6 +443,15 @@ def _gate_answer(report: Report, comparison_id: str, since: tuple[str, ...]) -> 
         not_checked=gaps(report),
         next=_after_gate(comparison_id[:SHOWN], failing),
     )
+
+
+def _before_that(call: Call, report: Report) -> tuple[NextCall, ...]:
+    """The gate against the release before, where the baseline may be broken and says nothing of what broke since."""
+    decision = report.decision
+    if decision is None or decision.code != "allowed" or decision.against.why != "baseline":
+        return ()
+    say = "It may break the baseline: ask the gate against the release before."
+    return (asking("abi_gate", say, **{**call.arguments, "against": "prev"}),)
 
 
 def _after_gate(short: str, failing: bool) -> tuple[NextCall, ...]:

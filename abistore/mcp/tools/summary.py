@@ -19,7 +19,7 @@ from abistore.interface import (
     baselines,
     first_decision,
     releases,
-    usual_counterpart,
+    usual_verdict,
     verdict,
     whatif,
 )
@@ -100,14 +100,15 @@ def abi_summary(
         chosen = line_of(store, library, line)
         wanted = {"latest": chosen.latest, "baseline": chosen.baseline or version}.get(version, version)
         reference, of_line = f"{library}@{wanted}", chosen.words
-        meant = usual_counterpart(reference, database=store, **of_line) if against is None else None
-        if meant is not None and not meant.word:
+        if against is not None:
+            judged = verdict(reference, against=against, **of_line, database=store)
+            return _answer(call, judged, _baseline(store, judged, chosen, against))
+        usual = usual_verdict(reference, database=store, **of_line)
+        if usual.judgement is None:
             return _first(releases(library, **of_line, database=store)[0])
-        other = meant.word if meant is not None else against
-        judged = verdict(reference, against=other, **of_line, database=store)
-        answer = _answer(call, judged, _baseline(store, judged, chosen, other or ""))
-        older = (meant.why,) if meant is not None and meant.why else ()
-        return msgspec.structs.replace(answer, warnings=(*older, *answer.warnings))
+        answer = _answer(call, usual.judgement, _baseline(store, usual.judgement, chosen, usual.meant.word))
+        why = (usual.meant.why,) if usual.meant.why else ()
+        return msgspec.structs.replace(answer, warnings=(*why, *answer.warnings))
 
 
 def _baseline(store: OpenStore, judged: Judgement, chosen: ChosenLine, against: str) -> BaselineCard:
