@@ -68,6 +68,51 @@ def test_a_place_tells_no_folder_of_the_machine_that_built_the_library(
     assert change["source_location"] == "geo.c:7"
 
 
+DECLARED = "struct point { int x, y; };\n\n\nint norm(const struct point *p);\nint gone(void);\n"
+
+
+@pytest.fixture
+def headers(tmp_path: Path) -> dict[str, str]:
+    """The folder of the library's header, by what differs in it."""
+    texts = {
+        "old": DECLARED,
+        "gone": DECLARED.replace("int gone(void);\n", ""),
+        "renamed": DECLARED.replace("*p", "*q"),
+    }
+    for name, text in texts.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "geo.h").write_text(text)
+    return {name: str(tmp_path / name) for name in texts}
+
+
+def test_a_place_is_that_of_the_header_that_declares(
+    modern: Agent, libraries: dict[str, Path], headers: dict[str, str]
+) -> None:
+    sides = {"old_input": str(libraries["1.0"]), "new_input": str(libraries["2.0"])}
+    named = {"old_headers": [headers["old"]], "new_headers": [headers["gone"]]}
+    places = {each["symbol"]: each["source_location"] for each in modern("abi_compare", **sides, **named)["changes"]}
+    assert (places["gone"], places[""]) == ("geo.h:5", None)
+
+
+def test_a_source_break_has_exit_code_2_and_a_risk_0(
+    modern: Agent, libraries: dict[str, Path], headers: dict[str, str]
+) -> None:
+    old = str(libraries["1.0"])
+    renamed = build_library(OLD.replace("int x, y", "int x, w").replace("->y", "->w"), soname="libgeo.so.1")
+    broken = modern("abi_compare", old_input=old, new_input=str(renamed))
+    assert (broken["verdict"], broken["exit_code"]) == ("API_BREAK", 2)
+    named = {"old_headers": [headers["old"]], "new_headers": [headers["renamed"]]}
+    risky = modern("abi_compare", old_input=old, new_input=old, **named)
+    assert (risky["verdict"], risky["exit_code"]) == ("COMPATIBLE_WITH_RISK", 0)
+
+
+def test_the_leaf_mode_groups_changes_by_declaration(modern: Agent) -> None:
+    sides = {"old_input": "libgeo@1.0", "new_input": "libgeo@2.0", "output_format": "markdown"}
+    full, leaf = (modern("abi_compare", **sides, report_mode=mode)["report"] for mode in ("full", "leaf"))
+    assert "### 🔴 `point`" in leaf and "### 🔴 `gone`" in leaf
+    assert "### 🔴 Breaking (2)" in full and "### 🔴 `point`" not in full
+
+
 def test_one_line_is_short_and_has_no_changes(modern: Agent) -> None:
     answered = modern.call("abi_compare", old_input="libgeo@1.0", new_input="libgeo@2.0", stat=True)
     assert answered.document["changes"] == []
