@@ -103,6 +103,11 @@ def _is_meant(listed: ListedLine, line: str | None) -> bool:
 LANGUAGES = ("c++", "c")
 A_FILE = "give the absolute path of a file on the server's machine"
 REFERENCES = "name a stored release (libfoo@1.2.0, libfoo@latest, libfoo@baseline) or an absolute path"
+REMOTE = (
+    "the server reads files of its own machine: a build of another one is stored from there and then named "
+    'libfoo@VERSION (abistore://docs/tools, "A build of another machine")'
+)
+"""How a build gets to a server that does not have its file."""
 
 
 def operand(settings: Settings, text: str, argument: str) -> str | Path:
@@ -130,9 +135,10 @@ def file(settings: Settings, text: str, argument: str, *, folders: bool = False)
     try:
         found = status(path)
     except PathDenied:
-        raise _denied(argument) from None
+        raise _denied(argument, REMOTE if folders else "") from None
     except (FileNotFoundError, NotADirectoryError):
-        raise Refusal("NOT_FOUND", f"File not found for {argument}", REFERENCES if folders else A_FILE) from None
+        hint = f"{REFERENCES}; {REMOTE}" if folders else A_FILE
+        raise Refusal("NOT_FOUND", f"File not found for {argument}", hint) from None
     except (OSError, ValueError):
         raise Refusal("PATH_DENIED", f"{argument} cannot be read", "check the path and its permissions") from None
     if folders and stat.S_ISDIR(found.st_mode):
@@ -201,8 +207,9 @@ def _folder(text: str, argument: str) -> Path:
     raise Refusal("INVALID_ARGUMENT", f"{argument} is not a folder", "give the folder of the headers")
 
 
-def _denied(argument: str) -> Refusal:
-    return Refusal("PATH_DENIED", f"{argument} is not below a folder that may be read", PathDenied.usual_hint)
+def _denied(argument: str, more: str = "") -> Refusal:
+    hint = "; ".join(filter(None, (PathDenied.usual_hint, more)))
+    return Refusal("PATH_DENIED", f"{argument} is not below a folder that may be read", hint)
 
 
 def ruling_of(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import Client
 
 from abistore.files import canonical
 from tests.mcp.conftest import Agent
@@ -63,6 +65,30 @@ def test_what_is_elsewhere_is_refused_and_nothing_is_told_of_it(argument: str, c
     (only,) = told
     assert json.loads(only)["code"] == "PATH_DENIED"
     assert json.loads(only)["error"].endswith("not below a folder that may be read")
+
+
+CALLS: dict[str, str] = {
+    "abi_compare": "new_input",
+    "abi_review_build": "new_input",
+    "abi_consumers": "new_input",
+    "abi_dump": "library_path",
+    "abi_show": "reference",
+}
+OTHERS: dict[str, dict[str, Any]] = {"abi_compare": {"old_input": "libgeo@1.0"}, "abi_show": {"name": "norm"}}
+
+
+@pytest.mark.parametrize("tool", CALLS)
+def test_a_build_of_another_machine_is_led_to_the_store(tool: str, modern: Agent, confined: Agent) -> None:
+    given = {CALLS[tool]: "/ci/build/libgeo.so", **OTHERS.get(tool, {})}
+    for agent, code in ((modern, "NOT_FOUND"), (confined, "PATH_DENIED")):
+        refused = agent.refused(tool, **given)
+        assert refused["code"] == code
+        assert "a build of another one is stored from there and then named libfoo@VERSION" in refused["hint"]
+    assert "### A build of another machine" in modern.ask(partial(page, "tools"))
+
+
+async def page(name: str, client: Client) -> str:
+    return str((await client.read_resource(f"abistore://docs/{name}")).contents[0].text)
 
 
 def test_a_name_without_a_folder_is_no_file_of_the_server(confined: Agent) -> None:
