@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args, get_origin
 
 
 class Described(NamedTuple):
@@ -53,7 +54,7 @@ IncludeFolders: TypeAlias = Annotated[
 ]
 Language: TypeAlias = Annotated[
     Literal["c", "c++"] | None,
-    Described("The language of the headers; by default detected.", agents="The language of the headers"),
+    Described("The language of the headers; by default detected.", agents="Language of headers"),
 ]
 Only: TypeAlias = Annotated[
     tuple[str, ...],
@@ -70,7 +71,8 @@ OptionalLibrary: TypeAlias = Annotated[str | None, Described(complete="library")
 ReleaseName: TypeAlias = Annotated[str, Described(complete="reference")]
 Operand: TypeAlias = Annotated[str, Described(complete="operand", agents="libfoo@1.2.0, @baseline; or absolute path")]
 NamedLibrary: TypeAlias = Annotated[
-    str | None, Described("The library's name; by default its SONAME's stem.", complete="library")
+    str | None,
+    Described("The library's name; by default its SONAME's stem.", complete="library", agents="Else its SONAME's stem"),
 ]
 SearchedLibrary: TypeAlias = Annotated[
     str | None, Described("Search only this library instead of all.", complete="library")
@@ -87,19 +89,51 @@ SearchedLibraries: TypeAlias = Annotated[
 FindingLibrary: TypeAlias = Annotated[
     str | None, Described("The library, if several have this finding.", complete="library")
 ]
-FindingIdentity: TypeAlias = Annotated[str, Described(complete="finding")]
-FindingIdentities: TypeAlias = Annotated[tuple[str, ...], Described(complete="finding", metavar="FINDING...")]
+FindingIdentity: TypeAlias = Annotated[
+    str, Described(complete="finding", agents="id of a finding, or its first digits")
+]
+FindingIdentities: TypeAlias = Annotated[
+    tuple[str, ...], Described(complete="finding", metavar="FINDING...", agents="Ids, or first digits")
+]
+ExplainedName: TypeAlias = Annotated[
+    str, Described(metavar="KIND|FINDING", complete="explained", agents="e.g. type_size_changed")
+]
+KindImpact: TypeAlias = Annotated[
+    Literal["breaking", "api_break", "risk", "compatible", "notice", "advice"] | None,
+    Described("Show only kinds with this impact.", agents="Default impact"),
+]
+KindElement: TypeAlias = Annotated[
+    Literal["functions", "variables", "types", "enums", "library"] | None,
+    Described("Show only kinds about these elements.", agents="About these"),
+]
+ShownName: TypeAlias = Annotated[
+    str | None,
+    Described(complete="declaration", metavar="[NAME|PATTERN]", agents="Source name, symbol, or prefix: foo_*"),
+]
+UsedName: TypeAlias = Annotated[str, Described(agents="Who uses this symbol or type of library")]
+LoggedName: TypeAlias = Annotated[str, Described(agents="As in the source (geo::Point), or mangled")]
 
 Actor: TypeAlias = Annotated[str, Described("The person responsible, for the audit; by default the user's name.")]
-Reason: TypeAlias = Annotated[str, Described("The reason, for the audit.")]
+Reason: TypeAlias = Annotated[str, Described("The reason, for the audit.", agents="Why, for the audit")]
 Channel: TypeAlias = Annotated[
-    str, Described("The baseline channel that releases are judged against.", complete="channel")
+    str,
+    Described("The baseline channel that releases are judged against.", complete="channel", agents="Which baseline"),
+]
+ExpectedVersion: TypeAlias = Annotated[
+    str | None,
+    Described(
+        "Move it only from this version; `none`: only if it is not set.",
+        metavar="VERSION",
+        agents="Version that it is at, or none; else STALE_BASELINE",
+    ),
 ]
 Output: TypeAlias = Annotated[
     Path | None,
     Described("Write to this file instead of standard output.", ("-o", "--output"), complete="file"),
 ]
-DryRun: TypeAlias = Annotated[bool, Described("Show what would change, and write nothing.")]
+DryRun: TypeAlias = Annotated[
+    bool, Described("Show what would change, and write nothing.", agents="Only show what would happen")
+]
 
 FailOn: TypeAlias = Annotated[
     Literal["breaking", "api_break", "risk", "never"],
@@ -121,7 +155,7 @@ ALLOW = Described(
     "Which releases may break: `scheme` those that the line's versioning allows (a SONAME bump, with declared "
     "semver also a major version), `breaking-on-soname-bump` a SONAME bump, `package` a bump of SONAME and "
     "package name, `major` a major version, `never` none.",
-    agents="Or breaking-on-soname-bump, package, major, never",
+    agents="Releases that may break",
 )
 Allow: TypeAlias = Annotated[AllowWord, ALLOW]
 Require: TypeAlias = Annotated[
@@ -130,8 +164,14 @@ Require: TypeAlias = Annotated[
         "Evidence that both sides must have completely, else exit with 72: some of symbol,layout,source. `old` "
         "requires the evidence of the old side, `none` nothing.",
         metavar="FACETS",
+        agents="symbol, layout, source, old or none",
     ),
 ]
+MODE = Described(
+    "For text and markdown: full lists all changes, leaf groups them by declaration, impact shows affected exports, "
+    "stat is one line.",
+    agents="leaf: grouped by declaration",
+)
 ConsumersToo: TypeAlias = Annotated[
     bool, Described("List the stored programs that each break affects (`abistore consumers add`).")
 ]
@@ -141,6 +181,7 @@ ShowOnly: TypeAlias = Annotated[
         "Show only these changes, e.g. breaking,risk,functions,removed: impacts, elements (functions, variables, "
         "types, enums, library) and actions (added, removed, changed). The verdict does not change.",
         metavar="TOKENS",
+        agents="Display only, e.g. breaking,functions,removed",
     ),
 ]
 VersionSource: TypeAlias = Annotated[
@@ -150,8 +191,169 @@ VersionSource: TypeAlias = Annotated[
         "Files with versions in their paths are ingested oldest first.",
     ),
 ]
+Suppressions: TypeAlias = Annotated[
+    tuple[str, ...],
+    Described(
+        "Apply the suppressions in this file: YAML, libabigail's INI, or skip-symbols:FILE or skip-types:FILE. May be "
+        "repeated.",
+        metavar="FILE",
+        complete="file",
+        agents="YAML or INI file",
+    ),
+]
+WINDOW = Described(
+    "How long a declaration must be deprecated in headers before it may be removed: '2 minor', '1 major', '3 releases' "
+    "or '180 days'.",
+    metavar="WINDOW",
+    agents="Window: 2 minor",
+)
+Against: TypeAlias = Annotated[
+    str | None,
+    Described(
+        "The release to compare with: prev, baseline, baseline:CHANNEL or a version.",
+        metavar="WHAT",
+        complete="against",
+        default="prev",
+        agents="baseline[:CHANNEL], prev or a version",
+    ),
+]
+MergeBase: TypeAlias = Annotated[
+    str | None,
+    Described(
+        "The source revision or version that the change is based on. It separates new breaks from existing ones. A "
+        "build of it must be stored (ingest --revision).",
+        metavar="REVISION|VERSION",
+        main=True,
+        agents="Revision it was made from",
+    ),
+]
+AddedSince: TypeAlias = Annotated[
+    str | None,
+    Described(
+        "With --exports or --types: only those added in this release or later.",
+        metavar="VERSION",
+        complete="since",
+        agents="Lists only what was added then or later",
+    ),
+]
+RunningProgram: TypeAlias = Annotated[
+    str | None,
+    Described(
+        "Show the releases that this program (a file or a stored consumer) can run with.",
+        metavar="FILE|NAME",
+        agents="Releases it runs on: stored name, or absolute path",
+    ),
+]
+HeaderPatch: TypeAlias = Annotated[
+    Path | None,
+    Described("A unified diff of the headers in --header.", metavar="FILE", agents="Unified diff of the headers"),
+]
+Declarations: TypeAlias = Annotated[
+    tuple[str, ...],
+    Described(
+        "A declaration that replaces the one with the same name, e.g. 'struct point { int x, y, z; };'. May be "
+        "repeated.",
+        metavar="TEXT",
+        agents="Replaces its namesake",
+    ),
+]
+
+BuildVersion: TypeAlias = Annotated[
+    str | None, Described("The release's version, for all files.", main=True, agents="Label as a string")
+]
+BuildProfile: TypeAlias = Annotated[
+    str | None,
+    Described("The build profile, e.g. debug or musl.", default="default", agents="Build profile, e.g. debug"),
+]
+Released: TypeAlias = Annotated[datetime | None, Described("The date of the release.", agents="YYYY-MM-DD")]
+Tags: TypeAlias = Annotated[
+    tuple[str, ...],
+    Described("Tag the release, e.g. lts. May be repeated.", agents="Words for the release, e.g. lts"),
+]
+ExpectedDigest: TypeAlias = Annotated[
+    str | None,
+    Described(
+        "Reject a file whose digest does not begin with these digits.", agents="Refuse another file: digest of abi_dump"
+    ),
+]
+StoredDigest: TypeAlias = Annotated[
+    str | None,
+    Described("Remove it only if its digest begins with these digits.", agents="Its digest, from abi_list"),
+]
+AdmittedAgainst: TypeAlias = Annotated[
+    str | None,
+    Described(
+        "Compare each file with baseline, baseline:CHANNEL, prev, latest or a version. A file that fails is not "
+        "stored.",
+        metavar="WHAT",
+        complete="against",
+        main=True,
+        agents="Gate: baseline, baseline:CHANNEL, prev, latest or a version",
+    ),
+]
+KeepFailed: TypeAlias = Annotated[
+    bool,
+    Described(
+        "Keep a file that fails as a candidate: libfoo@candidate:VERSION.",
+        agents="Keep what fails its gate as a candidate",
+    ),
+]
+Tag: TypeAlias = Annotated[str, Described(agents="A word, e.g. lts")]
+Note: TypeAlias = Annotated[str, Described("A note about it.", agents="What to know about it")]
+ReviewWord: TypeAlias = Annotated[
+    Literal["open", "seen", "intended", "defect"],
+    Described("Reviewed, intended, or to be fixed; `open` removes the review.", agents="open takes a review back"),
+]
+
+ApprovalReason: TypeAlias = Annotated[
+    str, Described("The reason for accepting the break. Every report shows it.", agents="Why, for every report")
+]
+Ticket: TypeAlias = Annotated[str, Described("The discussion: LIB-7, or a URL.", agents="Where it was discussed")]
+Until: TypeAlias = Annotated[
+    str,
+    Described(
+        "When the approval expires: after this date (2026-12-31), this version (2.1) or this SONAME (libfoo.so.1). "
+        "Prefix it with date:, version: or soname: if it is ambiguous.",
+        metavar="DATE|VERSION|SONAME",
+        default="until it is withdrawn",
+        agents="Last day, version or SONAME",
+    ),
+]
+Scope: TypeAlias = Annotated[
+    str,
+    Described(
+        "release[:VERSION] (by default the release with the finding), branch[:CHANNEL] (comparisons with this "
+        "baseline; by default the channel `release`), or forever (every release).",
+        metavar="SCOPE",
+        agents="release:VERSION or branch:CHANNEL; else everywhere",
+    ),
+]
+ApprovedTarget: TypeAlias = Annotated[
+    str,
+    Described(
+        "The platform that it applies to: elf-x86_64-64-little, just x86_64, or all. Required if the library is stored "
+        "for several.",
+        agents="Platform, or all; else the comparison's",
+    ),
+]
+ApprovedProfile: TypeAlias = Annotated[
+    str,
+    Described(
+        "The build profile that it applies to, or all. Required if the library is stored in several.",
+        agents="Build profile, or all, of several",
+    ),
+]
 
 
 def described(hint: Any) -> Described:
     """What an annotation says of an argument."""
     return next((each for each in getattr(hint, "__metadata__", ()) if isinstance(each, Described)), Described())
+
+
+def choices(hint: Any) -> tuple[str, ...]:
+    """The words that an argument may be; none for one that may be any."""
+    said, (kind, *_) = described(hint), get_args(hint)
+    if said.choices is not None:
+        return said.choices()
+    literals = (each for each in (kind, *get_args(kind)) if get_origin(each) is Literal)
+    return next((get_args(each) for each in literals), ())

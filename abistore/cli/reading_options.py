@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 import click
 import msgspec
 
-from abistore.arguments import Described, Headers, IncludeFolders, Language, NamedLibrary, Only, Policy, VersionSource
+from abistore.arguments import (
+    BuildProfile,
+    BuildVersion,
+    Described,
+    Headers,
+    IncludeFolders,
+    Language,
+    NamedLibrary,
+    Only,
+    Policy,
+    Released,
+    Suppressions,
+    VersionSource,
+)
 from abistore.cli.options import FILE
 from abistore.cli.verbs import Options
 from abistore.errors import UsageError
@@ -104,15 +116,7 @@ class JudgingOptions(Options, frozen=True):
     title: ClassVar[str] = "Policy and suppressions"
     beside: ClassVar[tuple[click.Option, ...]] = (CONFIG_OPTION,)
     policy: Policy = None
-    suppress: Annotated[
-        tuple[str, ...],
-        Described(
-            "Apply the suppressions in this file: YAML, libabigail's INI, or skip-symbols:FILE or "
-            "skip-types:FILE. May be repeated.",
-            metavar="FILE",
-            complete="file",
-        ),
-    ] = ()
+    suppress: Suppressions = ()
     strict_suppressions: Annotated[
         bool | None,
         Described(
@@ -346,7 +350,7 @@ class BuildOptions(Options, frozen=True):
 
     title: ClassVar[str] = "What the files are"
     library: NamedLibrary = None
-    version: Annotated[str | None, Described("The release's version, for all files.", main=True)] = None
+    version: BuildVersion = None
     version_from: VersionSource = None
     target: Annotated[
         str | None,
@@ -356,7 +360,7 @@ class BuildOptions(Options, frozen=True):
             ("--target", "--arch"),
         ),
     ] = None
-    profile: Annotated[str | None, Described("The build profile, e.g. debug or musl.", default="default")] = None
+    profile: BuildProfile = None
 
     def words(self) -> dict[str, Any]:
         """The same for the service."""
@@ -373,4 +377,4 @@ class FactOptions(Options, frozen=True):
     title: ClassVar[str] = "Facts about the release"
     revision: Annotated[str | None, Described("The source revision of the build.")] = None
     url: Annotated[str | None, Described("The URL of the build's CI job.")] = None
-    released: Annotated[datetime | None, Described("The date of the release.")] = None
+    released: Released = None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 import click
 from msgspec.structs import replace
 
-from abistore.arguments import Allow, ConsumersToo, Described, FailOn, Require, ShowOnly
+from abistore.arguments import MODE, WINDOW, Allow, ConsumersToo, Described, FailOn, Require, ShowOnly
 from abistore.cli.options import SharedSettings
 from abistore.cli.output import colour_wanted, is_file, say, say_error, width, write_file
 from abistore.cli.verbs import Options
@@ -43,13 +43,7 @@ class Rendering(Options, frozen=True):
             "Write to this file. Without --format, its suffix selects the format.", ("-o", "--output"), main=True
         ),
     ] = None
-    mode: Annotated[
-        Mode,
-        Described(
-            "For text and markdown: full lists all changes, leaf groups them by declaration, impact shows "
-            "affected exports, stat is one line."
-        ),
-    ] = "full"
+    mode: Annotated[Mode, MODE] = "full"
     full: Annotated[bool, Described("Show all changes, without a limit.")] = False
     show_only: ShowOnly = None
     source_root: Annotated[
@@ -120,15 +114,7 @@ def _window(value: str) -> DeprecationWindow:
     return window(value)
 
 
-Deprecated: TypeAlias = Annotated[
-    Any,
-    Described(
-        "How long a declaration must be deprecated in headers before it may be removed: '2 minor', '1 major', '3 "
-        "releases' or '180 days'.",
-        metavar="WINDOW",
-        check=_window,
-    ),
-]
+Window: TypeAlias = Annotated[Any, WINDOW._replace(check=_window)]
 
 
 class FailingOptions(Options, frozen=True):
@@ -150,7 +136,7 @@ class AllowingOptions(FailingOptions, frozen=True):
     """What makes a verdict about a release of a line fail."""
 
     allow: Allow = "scheme"
-    deprecation: Deprecated = None
+    deprecation: Window = None
 
 
 def style_of(settings: SharedSettings, full: bool) -> Style:

@@ -50,7 +50,6 @@ from abistore.interface import (
 )
 from abistore.mcp.answers import BESIDE, BYTES, SENT, Page, ReviewItem, asking, brief, encoded, page
 from abistore.mcp.settings import Code, Refusal, Settings, write_disabled
-from abistore.model.decision import ALLOW_RULES, AllowRule
 from abistore.model.findings import ENGINE
 from abistore.model.history import DEFAULT_CHANNEL
 
@@ -228,14 +227,6 @@ def ruling_of(
     chosen = str(file(settings, policy_file, "policy_file")) if policy_file else policy
     suppress = [str(file(settings, suppression_file, "suppression_file"))] if suppression_file else []
     return ruling(chosen, suppress, strict=gate)
-
-
-def allow_rule(word: str) -> AllowRule:
-    """The rule of a gate that is called ``word``."""
-    rule = next((each for each in ALLOW_RULES if each == word), None)
-    if rule is None:
-        raise Refusal("INVALID_ARGUMENT", f"allow: no rule is called {brief(word, 40)}", ", ".join(ALLOW_RULES))
-    return rule
 
 
 SUFFIX = ".json"

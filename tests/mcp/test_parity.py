@@ -11,10 +11,15 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pytest
+from pydantic.fields import FieldInfo
 
 import abistore
-from abistore.cli.main import run
+from abistore.arguments import described
+from abistore.cli.main import cli, run
+from abistore.cli.verbs import declared
 from abistore.interface import open_store
+from abistore.mcp.tools.all import TOOLS
+from abistore.mcp.tools.all import WRITING as WRITING_TOOLS
 from abistore.model.history import ReleaseFacts
 from abistore.report.plain import plain
 from abistore.report.wording import numbers
@@ -313,6 +318,50 @@ OTHER: dict[str, str] = {
     "verdict_between": "verdict, of two releases that are known already",
 }
 """Verbs that are compared otherwise, or that one of the three has alone, with the reason."""
+
+
+TOLD_BY: dict[str, tuple[tuple[str, ...], ...]] = {
+    "abi_approve": (("approve", "add"),),
+    "abi_baseline": (("db", "baseline", "set"),),
+    "abi_compare": (("compare",),),
+    "abi_consumers": (("consumers", "using"), ("matrix",)),
+    "abi_delete": (("db", "forget"),),
+    "abi_dump": (("export",),),
+    "abi_explain_change": (("explain",),),
+    "abi_gate": (("gate",), ("verdict",)),
+    "abi_history": (("history",),),
+    "abi_ingest": (("ingest",),),
+    "abi_list": (("list",),),
+    "abi_list_changes": (("changes",),),
+    "abi_review": (("approve", "note"),),
+    "abi_review_build": (("gate",),),
+    "abi_show": (("show",),),
+    "abi_summary": (("verdict",),),
+    "abi_symbol_history": (("log",),),
+    "abi_tag": (("db", "release", "tag"),),
+    "abi_whatif": (("whatif",),),
+}
+"""The verbs of the command line that do what a tool does."""
+
+
+@pytest.mark.parametrize("tool", sorted(TOLD_BY))
+def test_a_tool_takes_the_description_of_an_argument_from_where_its_verb_does(tool: str) -> None:
+    verbs = dict(declared(cli))
+    of_verbs = {each.name for words in TOLD_BY[tool] for each in verbs[words].params}
+    hints = {**TOOLS, **WRITING_TOOLS}[tool].hints()
+    assert [name for name, hint in hints.items() if name in of_verbs and not described(hint).agents] == []
+
+
+def test_no_argument_of_a_tool_is_described_twice() -> None:
+    told: dict[tuple[str, str], list[FieldInfo]] = {}
+    for tool in (*TOOLS.values(), *WRITING_TOOLS.values()):
+        for name, hint in tool.hints().items():
+            for each in getattr(hint, "__metadata__", ()):
+                if isinstance(each, FieldInfo) and each.description:
+                    others = told.setdefault((name, each.description), [])
+                    others += [each] if all(each is not other for other in others) else []
+    assert len(told) > 30
+    assert {key for key, fields in told.items() if len(fields) > 1} == set()
 
 
 def test_a_verb_that_is_added_is_compared_or_has_its_reason() -> None:

@@ -204,7 +204,7 @@ def test_an_agent_says_which_releases_may_break(writer: Agent, libraries: dict[s
     allowed = writer("abi_ingest", **build, allow="major", dry_run=True)
     assert (allowed["state"], allowed["verdict"], allowed["exit_code"]) == ("stored", "BREAKING", 0)
     unknown = writer.refused("abi_ingest", **build, allow="majors", dry_run=True)
-    assert (unknown["code"], "breaking-on-soname-bump" in unknown["hint"]) == ("INVALID_ARGUMENT", True)
+    assert (unknown["code"], "breaking-on-soname-bump" in unknown["error"]) == ("INVALID_ARGUMENT", True), unknown
 
 
 BUDGETS = {

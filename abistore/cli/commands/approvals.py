@@ -10,12 +10,19 @@ from msgspec.structs import asdict
 
 from abistore.arguments import (
     Actor,
+    ApprovalReason,
+    ApprovedProfile,
+    ApprovedTarget,
     Described,
     FindingIdentities,
     FindingIdentity,
     FindingLibrary,
     OptionalLibrary,
     Output,
+    ReviewWord,
+    Scope,
+    Ticket,
+    Until,
 )
 from abistore.cli.main import DefaultGroup
 from abistore.cli.options import SharedSettings
@@ -47,37 +54,13 @@ class ApprovalOptions(Options, frozen=True):
     """Why a break is accepted, by whom, where and until when."""
 
     title: ClassVar[str] = "Options"
-    reason: Annotated[str, Described("The reason for accepting the break. Every report shows it.")]
-    ticket: Annotated[str, Described("The discussion: LIB-7, or a URL.")] = ""
+    reason: ApprovalReason
+    ticket: Ticket = ""
     approver: Annotated[str, Described("The person who decided; by default the user's name.")] = ""
-    until: Annotated[
-        str,
-        Described(
-            "When the approval expires: after this date (2026-12-31), this version (2.1) or this SONAME "
-            "(libfoo.so.1). Prefix it with date:, version: or soname: if it is ambiguous.",
-            metavar="DATE|VERSION|SONAME",
-            default="until it is withdrawn",
-        ),
-    ] = ""
-    scope: Annotated[
-        str,
-        Described(
-            "release[:VERSION] (by default the release with the finding), branch[:CHANNEL] (comparisons with "
-            "this baseline; by default the channel `release`), or forever (every release).",
-            metavar="SCOPE",
-        ),
-    ] = "forever"
-    target: Annotated[
-        str,
-        Described(
-            "The platform that it applies to: elf-x86_64-64-little, just x86_64, or all. Required if the library "
-            "is stored for several."
-        ),
-    ] = ""
-    profile: Annotated[
-        str,
-        Described("The build profile that it applies to, or all. Required if the library is stored in several."),
-    ] = ""
+    until: Until = ""
+    scope: Scope = "forever"
+    target: ApprovedTarget = ""
+    profile: ApprovedProfile = ""
     library: FindingLibrary = None
     replace: Annotated[bool, Described("Replace an existing approval of the finding with other terms.")] = False
     actor: Actor = ""
@@ -146,10 +129,7 @@ def note_command(
     finding: FindingIdentity,
     text: str = "",
     *,
-    state: Annotated[
-        Literal["open", "seen", "intended", "defect"],
-        Described("Reviewed, intended, or to be fixed; `open` removes the review."),
-    ] = "seen",
+    state: ReviewWord = "seen",
     library: FindingLibrary = None,
     actor: Actor = "",
 ) -> None:

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import msgspec
 
-from abistore.arguments import ALLOW, AllowWord, Described, FailOn, Operand, ReleaseName
+from abistore.arguments import (
+    ALLOW,
+    Against,
+    AllowWord,
+    Declarations,
+    Described,
+    FailOn,
+    HeaderPatch,
+    Operand,
+    ReleaseName,
+)
 from abistore.cli.options import SharedSettings
 from abistore.cli.output import answer, note, progress
 from abistore.cli.reading_options import JudgingOptions, LineOptions, ReadingOptions, SideOptions
@@ -131,15 +140,7 @@ def verdict_command(
     settings: SharedSettings,
     reference: ReleaseName,
     *,
-    against: Annotated[
-        str | None,
-        Described(
-            "The release to compare with: prev, baseline, baseline:CHANNEL or a version.",
-            metavar="WHAT",
-            complete="against",
-            default="prev",
-        ),
-    ] = None,
+    against: Against = None,
     wider: WiderOptions,
     rendering: Rendering,
     gating: AllowingOptions,
@@ -189,17 +190,8 @@ def whatif_command(
     settings: SharedSettings,
     operand: Operand,
     *,
-    header_patch: Annotated[
-        Path | None, Described("A unified diff of the headers in --header.", metavar="FILE")
-    ] = None,
-    declare: Annotated[
-        tuple[str, ...],
-        Described(
-            "A declaration that replaces the one with the same name, e.g. 'struct point { int x, y, z; };'. May "
-            "be repeated.",
-            metavar="TEXT",
-        ),
-    ] = (),
+    header_patch: HeaderPatch = None,
+    declare: Declarations = (),
     fail_on: FailOn = "api_break",
     reading: ReadingOptions,
     judging: JudgingOptions,

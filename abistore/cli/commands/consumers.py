@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-from abistore.arguments import Actor, Described, LibraryName, OptionalLibrary, ReleaseName
+from abistore.arguments import Actor, Described, LibraryName, OptionalLibrary, ReleaseName, UsedName
 from abistore.cli.options import SharedSettings
 from abistore.cli.output import answer, table
 from abistore.cli.reading_options import JudgingOptions, LineOptions
@@ -211,7 +211,7 @@ def _why(one: BrokenBy) -> str:
 
 
 @verb("using", inside=consumers_command, gives={"use": "service.consumer_verdicts:consumers_using"})
-def using_command(settings: SharedSettings, library: LibraryName, name: str, *, target: Platform = None) -> None:
+def using_command(settings: SharedSettings, library: LibraryName, name: UsedName, *, target: Platform = None) -> None:
     """List the stored consumers that use NAME of LIBRARY: that import the symbol, or were built with the type.
 
     \b

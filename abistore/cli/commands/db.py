@@ -13,11 +13,15 @@ from abistore.arguments import (
     Channel,
     Described,
     DryRun,
+    ExpectedVersion,
     LibraryName,
+    Note,
     OptionalLibrary,
     Reason,
     ReleaseName,
     SearchedLibrary,
+    StoredDigest,
+    Tag,
 )
 from abistore.cli.options import SharedSettings
 from abistore.cli.output import answer, note, progress, table
@@ -264,7 +268,7 @@ def forget_command(
     settings: SharedSettings,
     reference: ReleaseName,
     *,
-    digest: Annotated[str | None, Described("Remove it only if its digest begins with these digits.")] = None,
+    digest: StoredDigest = None,
     reason: Reason = "",
     actor: Actor = "",
     line: LineOptions,
@@ -398,9 +402,9 @@ def edit_command(
 def tag_command(
     settings: SharedSettings,
     reference: ReleaseName,
-    tag: str,
+    tag: Tag,
     *,
-    note: Annotated[str, Described("A note about it.")] = "",
+    note: Note = "",
     remove: Annotated[bool, Described("Remove the tag.")] = False,
     actor: Actor = "",
     line: LineOptions,
@@ -450,10 +454,7 @@ def baseline_set_command(
     reference: ReleaseName,
     *,
     channel: Channel = "release",
-    expect: Annotated[
-        str | None,
-        Described("Move it only from this version; `none`: only if it is not set.", metavar="VERSION"),
-    ] = None,
+    expect: ExpectedVersion = None,
     all_lines: Annotated[
         bool,
         Described(

@@ -13,7 +13,7 @@ import click
 import msgspec
 from msgspec.structs import asdict, replace
 
-from abistore.arguments import Channel, Described
+from abistore.arguments import Channel, Described, MergeBase
 from abistore.cli.options import SharedSettings
 from abistore.cli.output import answer, note, progress, say, say_error, write_file
 from abistore.cli.reading_options import BuildOptions, JudgingOptions, ReadingOptions
@@ -98,15 +98,7 @@ class GateOptions(Options, frozen=True):
 
     title: ClassVar[str] = "Baseline"
     channel: Channel = "release"
-    merge_base: Annotated[
-        str | None,
-        Described(
-            "The source revision or version that the change is based on. It separates new breaks from existing "
-            "ones. A build of it must be stored (ingest --revision).",
-            metavar="REVISION|VERSION",
-            main=True,
-        ),
-    ] = None
+    merge_base: MergeBase = None
     introduced_only: Annotated[
         bool, Described("Fail only for breaks that the change since --merge-base introduced.")
     ] = False

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import click
 
-from abistore.arguments import Channel, Described, EveryLibrary, LibraryNames, SearchedLibraries
+from abistore.arguments import Channel, Described, EveryLibrary, LibraryNames, LoggedName, SearchedLibraries
 from abistore.cli.options import SharedSettings
 from abistore.cli.output import answer, beside_failed, is_file, progress, table, with_failed, write_file
 from abistore.cli.reading_options import CommitOptions, JudgingOptions, LineOptions
-from abistore.cli.rendering import TEXT_ENDINGS, Deprecated, style_of
+from abistore.cli.rendering import TEXT_ENDINGS, Window, style_of
 from abistore.cli.verbs import verb
 from abistore.errors import DamagedStore, UsageError
 from abistore.model.findings import Verdict
@@ -92,7 +92,7 @@ def history_command(
             "baseline."
         ),
     ] = False,
-    deprecation: Deprecated = None,
+    deprecation: Window = None,
     form: Annotated[
         Form | None,
         Described("The output format; html is one page with a chart.", ("--format", "form"), default="text"),
@@ -431,7 +431,7 @@ def _evidence(seen: tuple[Evidence, ...]) -> Iterator[str]:
 )
 def log_command(
     settings: SharedSettings,
-    name: str,
+    name: LoggedName,
     *,
     libraries: SearchedLibraries = (),
     commits: CommitOptions,

@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 import click
 import msgspec
 
-from abistore.arguments import Actor, Channel, Described, DryRun, Output
+from abistore.arguments import (
+    Actor,
+    AdmittedAgainst,
+    Channel,
+    Described,
+    DryRun,
+    ExpectedDigest,
+    KeepFailed,
+    Output,
+    Tags,
+)
 from abistore.cli.commands.db import MergingOptions, show_merged
 from abistore.cli.main import WORDS
 from abistore.cli.options import SharedSettings
@@ -70,17 +80,8 @@ class AdmissionOptions(Options, frozen=True):
     """What a file is judged against before it is stored, and which baseline moves."""
 
     title: ClassVar[str] = "Gate and baseline"
-    against: Annotated[
-        str | None,
-        Described(
-            "Compare each file with baseline, baseline:CHANNEL, prev, latest or a version. A file that fails is "
-            "not stored.",
-            metavar="WHAT",
-            complete="against",
-            main=True,
-        ),
-    ] = None
-    keep_failed: Annotated[bool, Described("Keep a file that fails as a candidate: libfoo@candidate:VERSION.")] = False
+    against: AdmittedAgainst = None
+    keep_failed: KeepFailed = False
     set_baseline: Annotated[
         str | None,
         Described(
@@ -133,11 +134,9 @@ class StoringOptions(Options, frozen=True):
     """What is said with a release that is stored, and what refuses its file."""
 
     title: ClassVar[str] = "Storing"
-    tag: Annotated[tuple[str, ...], Described("Tag the release, e.g. lts. May be repeated.")] = ()
+    tag: Tags = ()
     suite: Annotated[str, Described("The suite of the distribution that packages come from, e.g. bookworm.")] = ""
-    expected_digest: Annotated[
-        str | None, Described("Reject a file whose digest does not begin with these digits.")
-    ] = None
+    expected_digest: ExpectedDigest = None
     actor: Actor = ""
 
 

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
-from abistore.arguments import Described, EveryLibrary, LibraryNames
+from abistore.arguments import AddedSince, Described, EveryLibrary, LibraryNames, ShownName
 from abistore.cli.commands.history import deprecations_text
 from abistore.cli.options import SharedSettings
 from abistore.cli.output import Advance, answer, beside_failed, progress, table, width, with_failed
@@ -53,12 +53,7 @@ class ListOptions(Options, frozen=True):
     unused: Annotated[
         bool, Described("With --exports: only those that no stored consumer imports (`abistore consumers`).")
     ] = False
-    since: Annotated[
-        str | None,
-        Described(
-            "With --exports or --types: only those added in this release or later.", metavar="VERSION", complete="since"
-        ),
-    ] = None
+    since: AddedSince = None
     regex: Annotated[bool, Described("PATTERN is a regular expression (RE2), found anywhere in the name.")] = False
     deprecation: Annotated[
         str | None,
@@ -105,7 +100,7 @@ class ListOptions(Options, frozen=True):
 def show_command(
     settings: SharedSettings,
     operand: Annotated[str | None, Described(metavar="[OPERAND|PATTERN]", complete="operand")] = None,
-    name: Annotated[str | None, Described(complete="declaration", metavar="[NAME|PATTERN]")] = None,
+    name: ShownName = None,
     *,
     every: EveryLibrary = False,
     lists: ListOptions,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import click
 
-from abistore.arguments import Described, Output
+from abistore.arguments import Described, Output, RunningProgram
 from abistore.cli.commands.consumers import ranged
 from abistore.cli.options import SharedSettings
 from abistore.cli.output import answer, is_file, progress, write_file
@@ -146,12 +146,7 @@ def matrix_command(
     settings: SharedSettings,
     reference: Annotated[str | None, Described(complete="reference", metavar="LIBRARY[@VERSION]")] = None,
     *,
-    program: Annotated[
-        str | None,
-        Described(
-            "Show the releases that this program (a file or a stored consumer) can run with.", metavar="FILE|NAME"
-        ),
-    ] = None,
+    program: RunningProgram = None,
     debug_dirs: Annotated[
         tuple[Path, ...],
         Described(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import msgspec
 
-from abistore.arguments import Described, Operand, Output
+from abistore.arguments import Described, ExplainedName, KindElement, KindImpact, Operand, Output
 from abistore.cli.options import SharedSettings
 from abistore.cli.output import answer, is_file, note, progress, table, width, write_file
 from abistore.cli.reading_options import JudgingOptions, LineOptions, ReadingOptions, SideOptions
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 IDENTITY = re.compile(r"[0-9a-f]{6,20}(-\d+)?")
 """A finding's identity, or the beginning of one, such as its place. No kind is spelled like this."""
 
-IMPACTS = ("breaking", "api_break", "risk", "compatible", "notice", "advice")
-ELEMENTS = ("functions", "variables", "types", "enums", "library")
 FACETS = ("symbol", "layout", "source")
 
 Paths: TypeAlias = Annotated[tuple[str, ...], Described(metavar="FILE...", complete="file")]
@@ -42,8 +40,8 @@ Paths: TypeAlias = Annotated[tuple[str, ...], Described(metavar="FILE...", compl
 def changes_command(
     settings: SharedSettings,
     *,
-    impact: Annotated[str | None, Described("Show only kinds with this impact.", choices=lambda: IMPACTS)] = None,
-    element: Annotated[str | None, Described("Show only kinds about these elements.", choices=lambda: ELEMENTS)] = None,
+    impact: KindImpact = None,
+    element: KindElement = None,
     evidence: Annotated[
         str | None, Described("Show only kinds that need this evidence.", choices=lambda: FACETS)
     ] = None,
@@ -103,9 +101,7 @@ def _established(settings: SharedSettings) -> None:
         },
     ),
 )
-def explain_command(
-    settings: SharedSettings, what: Annotated[str, Described(metavar="KIND|FINDING", complete="explained")]
-) -> None:
+def explain_command(settings: SharedSettings, what: ExplainedName) -> None:
     """Explain a KIND of change, or a FINDING of a stored comparison by its identity or place.
 
     Shows what happens to programs built with the old release, how to avoid it, and an example: two sources and what is

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal, TypeAlias
 
+from pydantic import Field
+
+from abistore.arguments import ApprovalReason, ApprovedProfile, ApprovedTarget, FindingIdentities, Scope, Ticket, Until
 from abistore.interface import (
     Approval,
     ApprovalPlan,
@@ -19,7 +22,7 @@ from abistore.interface import (
 from abistore.mcp.answers import Answer, NextCall, asking, brief
 from abistore.mcp.operands import Call, Question, one_finding, report_of
 from abistore.mcp.settings import Code, Refusal
-from abistore.mcp.tools.declaration import described, tool
+from abistore.mcp.tools.declaration import FoundIn, described, like, tool
 from abistore.model.approvals import EVERY_TARGET, in_words
 from abistore.model.words import counted, in_line
 
@@ -201,15 +204,15 @@ def _stored(call: Call, digits: str) -> tuple[str, ReportedFinding]:
 def abi_approve(
     call: Call,
     *,
-    finding_ids: Annotated[list[str], described(f"Ids or first digits, 1 to {MOST}")],
-    reason: Annotated[str, described("Why, for every report", min_length=1)],
-    ticket: Annotated[str, described("Where it was discussed")] = "",
-    until: Annotated[str, described("Last day, version or SONAME")] = "",
-    scope: Annotated[str, described("release:VERSION or branch:CHANNEL; else everywhere")] = "",
-    target: Annotated[str, described("Platform, or all; else the comparison's")] = "",
-    profile: Annotated[str, described("Build profile, or all, of several")] = "",
+    finding_ids: Annotated[list[str], like(FindingIdentities), Field(json_schema_extra={"maxItems": MOST})],
+    reason: Annotated[ApprovalReason, Field(min_length=1)],
+    ticket: Ticket = "",
+    until: Until = "",
+    scope: Scope = "",
+    target: ApprovedTarget = "",
+    profile: ApprovedProfile = "",
     state: Annotated[ApprovalWish, described("withdrawn removes it")] = "approved",
-    comparison_id: Annotated[str | None, described("Which has them; else: all stored verdicts")] = None,
+    comparison_id: FoundIn = None,
 ) -> ApproveAnswer:
     """Accept breaks, so that gates let them through and say who decided. The user is asked. The verdict stays.
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
 
+from abistore.arguments import MODE, WINDOW, Against, Allow, FailOn, MergeBase, Require, ShowOnly
 from abistore.interface import (
     AllowPlan,
     DecisionRequest,
@@ -57,7 +58,6 @@ from abistore.mcp.answers import (
 from abistore.mcp.operands import (
     SHOWN,
     Call,
-    allow_rule,
     check_include_dirs,
     headers_of,
     keep,
@@ -68,10 +68,8 @@ from abistore.mcp.operands import (
 )
 from abistore.mcp.settings import Refusal
 from abistore.mcp.tools.declaration import (
-    Allow,
     Cursor,
     DetailLevel,
-    FailOn,
     Folders,
     Headers,
     Language,
@@ -80,8 +78,11 @@ from abistore.mcp.tools.declaration import (
     Operand,
     Policy,
     PolicyFile,
+    SomeLibrary,
     SuppressionFile,
+    Version,
     described,
+    like,
     tool,
 )
 from abistore.model.decision import AllowRule, Outcome
@@ -143,11 +144,8 @@ def abi_compare(
     output_format: Annotated[
         str, described("Format of report", json_schema_extra={"enum": ["json", "markdown", "sarif", "html"]})
     ] = "json",
-    show_only: Annotated[
-        str | list[str] | None,
-        described("Display only, e.g. breaking,functions,removed"),
-    ] = None,
-    report_mode: Annotated[Literal["full", "leaf"], described("leaf: grouped by declaration")] = "full",
+    show_only: Annotated[str | list[str] | None, like(ShowOnly)] = None,
+    report_mode: Annotated[Literal["full", "leaf"], MODE] = "full",
     show_impact: Annotated[bool, described("List affected exports")] = False,
     stat: Annotated[bool, described("Verdict and counts only")] = False,
     include_report: Annotated[bool, described("Send the whole report too")] = False,
@@ -330,27 +328,26 @@ def abi_gate(
     call: Call,
     *,
     comparison_id: Annotated[str | None, described("Or give library")] = None,
-    library: Annotated[str | None, described("As stored")] = None,
-    version: Annotated[str, described("Label, as a string")] = "latest",
-    against: Annotated[
-        str | None, described("baseline[:CHANNEL], prev or version; else the baseline, for a later release")
-    ] = None,
+    library: SomeLibrary = None,
+    version: Version = "latest",
+    against: Against = None,
     line: Line = None,
     fail_on: FailOn = "api_break",
-    require_evidence: Annotated[str | None, described("symbol, layout, source, old or none")] = None,
+    require_evidence: Require = None,
     policy: Policy = "strict_abi",
     allow: Allow = "scheme",
-    merge_base: Annotated[str, described("Revision")] = "",
-    deprecation: Annotated[str, described("Window: 2 minor")] = "",
+    merge_base: MergeBase = None,
+    deprecation: Annotated[str | None, WINDOW] = None,
 ) -> GateAnswer:
     """Tell whether CI would fail, with the exit code and the reasons: give library, or comparison_id.
 
-    Use it to see what fail_on, require_evidence or allow would change. Example: library="libfoo", fail_on="risk".
+    A later release than the baseline is judged against it. Use it to see what fail_on, require_evidence or allow
+    would change. Example: library="libfoo", fail_on="risk".
     """
     for name, value in (("merge_base", merge_base), ("deprecation", deprecation)):
         if value and library is None:
             raise Refusal("INVALID_ARGUMENT", f"{name} needs library", "a comparison alone has no line of builds")
-    required, rule = requirement(require_evidence), allow_rule(allow)
+    required = requirement(require_evidence)
     by = ruling_of(call.settings, policy, None, None)
     if (comparison_id is None) == (library is None):
         raise Refusal("INVALID_ARGUMENT", "give comparison_id or library", "one of them, and not both")
@@ -358,9 +355,9 @@ def abi_gate(
         if by is not None:
             hint = "compare again with abi_compare(policy=...), and give its comparison_id"
             raise Refusal("INVALID_ARGUMENT", "a comparison was judged already: policy has no effect on it", hint)
-        report = gated(call, told_report(call, comparison_id), (fail_on, required, rule))
+        report = gated(call, told_report(call, comparison_id), (fail_on, required, allow))
     else:
-        rules = _Rules(fail_on, required, by, rule, read_window(deprecation) if deprecation else None)
+        rules = _Rules(fail_on, required, by, allow, read_window(deprecation) if deprecation else None)
         report = _stored(call, f"{library}@{version}", against, line, rules)
     since = _since(call, report, merge_base, (line, by)) if merge_base else ()
     answer = _gate_answer(report, keep(call, report), since)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import msgspec
 
+from abistore.arguments import RunningProgram, UsedName
 from abistore.interface import (
     BrokenBy,
     BuildReviewPlan,
@@ -34,10 +35,11 @@ from abistore.mcp.tools.declaration import (
     Folders,
     Headers,
     Language,
-    Library,
     Limit,
     Line,
+    SomeLibrary,
     described,
+    like,
     tool,
 )
 from abistore.model.words import counted, did_you_mean, listed, near
@@ -94,9 +96,9 @@ def abi_consumers(
     *,
     new_input: Annotated[str | None, described("Consumers that it breaks: libfoo@1.2.0, or absolute path")] = None,
     old_input: Annotated[str | None, described("Else the previous release, or the baseline")] = None,
-    program: Annotated[str | None, described("Releases it runs on: stored name, or absolute path")] = None,
-    library: Library | None = None,
-    name: Annotated[str | None, described("Who uses this symbol or type of library")] = None,
+    program: RunningProgram = None,
+    library: SomeLibrary = None,
+    name: Annotated[str | None, like(UsedName)] = None,
     headers: Headers = None,
     include_dirs: Folders = None,
     language: Language = None,

@@ -41,10 +41,15 @@ class Tool:
         return cleandoc(self.body.__doc__ or "")
 
     def parameters(self) -> tuple[Parameter, ...]:
-        """The arguments it takes, with their types."""
+        """The arguments it takes, with their types and what clients are told of them."""
+        hints = self.hints()
+        own = (each for each in signature(self.body).parameters.values() if each.name in hints)
+        return tuple(each.replace(annotation=_told(hints[each.name])) for each in own)
+
+    def hints(self) -> dict[str, Any]:
+        """The annotations of its arguments, as they are declared."""
         hints = get_type_hints(self.body, include_extras=True)
-        own = (each for each in signature(self.body).parameters.values() if each.name != "call")
-        return tuple(each.replace(annotation=hints[each.name]) for each in own)
+        return {name: hint for name, hint in hints.items() if name not in {"call", "return"}}
 
     def answer_type(self) -> type[msgspec.Struct]:
         """The type of its answers."""
@@ -68,17 +73,31 @@ def described(text: str, **more: Any) -> Any:
     return Field(description=text, **more)
 
 
-def like(argument: Any, **more: Any) -> Any:
-    """What clients are told of an argument that verbs of the command line take, too."""
-    return described(arguments.described(argument).agents, **more)
+def like(argument: Any) -> arguments.Described:
+    """What is said of an argument of verbs, and its choices, for one of another type."""
+    words = arguments.choices(argument)
+    return arguments.described(argument)._replace(choices=(lambda: words) if words else None)
+
+
+def _told(hint: Any) -> Any:
+    """An annotation as the SDK reads it: what is said of an argument of verbs, for agents."""
+    said = arguments.described(hint)
+    if not said.agents:
+        return hint
+    choices = {"json_schema_extra": {"enum": list(said.choices())}} if said.choices else {}
+    told = described(said.agents, ge=said.least, le=said.most, **choices)
+    return Annotated[hint.__origin__, *(told if each is said else each for each in hint.__metadata__)]
 
 
 Library: TypeAlias = Annotated[str, like(arguments.LibraryName)]
-Version: TypeAlias = Annotated[str, described("Label as a string")]
+SomeLibrary: TypeAlias = Annotated[str | None, like(arguments.LibraryName)]
+Version: TypeAlias = Annotated[str, like(arguments.BuildVersion)]
 Cursor: TypeAlias = Annotated[str | None, described("next_cursor given before")]
 Limit: TypeAlias = Annotated[int | None, described("Most items", ge=1, le=MOST_ITEMS)]
 DetailLevel: TypeAlias = Annotated[Literal["summary", "normal", "full"], described("full: nothing is cut")]
 ComparisonId: TypeAlias = Annotated[str, described("From an earlier answer")]
+FoundIn: TypeAlias = Annotated[str | None, described("Else: all stored verdicts")]
+Inline: TypeAlias = Annotated[bool, described("Send the snapshot, if short")]
 
 Operand: TypeAlias = Annotated[str, like(arguments.Operand)]
 
@@ -90,14 +109,12 @@ def _as_list(given: Any) -> Any:
 
 Headers: TypeAlias = Annotated[list[str] | None, BeforeValidator(_as_list), like(arguments.Headers)]
 Folders: TypeAlias = Annotated[list[str] | None, BeforeValidator(_as_list), like(arguments.IncludeFolders)]
-Language: TypeAlias = Annotated[str | None, like(arguments.Language, json_schema_extra={"enum": ["c++", "c"]})]
+Language: TypeAlias = Annotated[str | None, like(arguments.Language)]
 Only: TypeAlias = Annotated[str, like(arguments.Only)]
 Policy: TypeAlias = Annotated[
-    str,
-    like(arguments.Policy, json_schema_extra={"enum": ["strict_abi", "sdk_vendor", "plugin_abi"]}),
+    str, like(arguments.Policy), Field(json_schema_extra={"enum": ["strict_abi", "sdk_vendor", "plugin_abi"]})
 ]
 PolicyFile: TypeAlias = Annotated[str | None, described("YAML file; wins over policy")]
-SuppressionFile: TypeAlias = Annotated[str | None, described("YAML or INI file")]
+SuppressionFile: TypeAlias = Annotated[str | None, like(arguments.Suppressions)]
 Line: TypeAlias = Annotated[str | None, described("TARGET[/PROFILE]")]
-FailOn: TypeAlias = Annotated[Literal["breaking", "api_break", "risk", "never"], like(arguments.FailOn)]
-Allow: TypeAlias = Annotated[str, like(arguments.Allow)]
+LibraryPath: TypeAlias = Annotated[str, described("Absolute path: library or JSON snapshot")]

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from abistore.arguments import FindingIdentity
 from abistore.interface import (
     ChangeKind,
     ComparedDeclaration,
@@ -49,14 +50,7 @@ from abistore.mcp.operands import (
     reviewed,
     told_report,
 )
-from abistore.mcp.tools.declaration import (
-    ComparisonId,
-    Cursor,
-    DetailLevel,
-    Limit,
-    described,
-    tool,
-)
+from abistore.mcp.tools.declaration import ComparisonId, Cursor, DetailLevel, FoundIn, Limit, described, tool
 from abistore.model.findings import Element
 from abistore.model.kind_names import is_meant
 from abistore.report.model import ImpactLabel, VerdictName
@@ -278,8 +272,8 @@ def _sorted(changes: list[ReportedFinding], by: Literal["priority", "symbol", "k
 def abi_finding(
     call: Call,
     *,
-    finding_id: Annotated[str, described("id of a finding, or its first digits")],
-    comparison_id: Annotated[str | None, described("Else: all stored verdicts")] = None,
+    finding_id: FindingIdentity,
+    comparison_id: FoundIn = None,
     detail_level: DetailLevel = "normal",
 ) -> FindingAnswer:
     """Tell one finding: its declaration before and after, the exports it affects, why it matters, how to avoid it.

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 
+from abistore.arguments import LoggedName
 from abistore.interface import (
     BaselineMove,
     Decision,
@@ -24,7 +25,7 @@ from abistore.interface import (
 from abistore.mcp.answers import Answer, BumpItem, NextCall, asking, brief, bump_of
 from abistore.mcp.operands import Call, line_of
 from abistore.mcp.settings import Refusal
-from abistore.mcp.tools.declaration import Cursor, Library, Limit, Line, described, tool
+from abistore.mcp.tools.declaration import Cursor, Library, Limit, Line, SomeLibrary, described, tool
 from abistore.model.words import counted
 
 BUDGET = 800
@@ -267,8 +268,8 @@ class SymbolAnswer(Answer, frozen=True, kw_only=True):
 def abi_symbol_history(
     call: Call,
     *,
-    symbol: Annotated[str, described("As in the source (geo::Point), or mangled")],
-    library: Library | None = None,
+    symbol: LoggedName,
+    library: SomeLibrary = None,
     cursor: Cursor = None,
     limit: Limit = None,
 ) -> SymbolAnswer:

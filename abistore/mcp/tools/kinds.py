@@ -8,14 +8,14 @@ from typing import Annotated, Literal, TypeAlias, get_args
 
 import msgspec
 
+from abistore.arguments import ExplainedName, KindElement, KindImpact
 from abistore.interface import ChangeKind, ExplainedKind, Impact, UsageError, changes, explain
 from abistore.mcp.answers import Answer, NextCall, asking
 from abistore.mcp.operands import Call
 from abistore.mcp.settings import Refusal
 from abistore.mcp.tools.declaration import Cursor, DetailLevel, Limit, described, tool
-from abistore.model.findings import VERDICT_OF, Element
+from abistore.model.findings import VERDICT_OF
 from abistore.model.words import counted
-from abistore.report.model import ImpactLabel
 
 BUDGET = 1_300
 MOST_KINDS = 10
@@ -70,8 +70,8 @@ class KindAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 def abi_list_changes(
     call: Call,
     *,
-    impact: Annotated[ImpactLabel | None, described("Default impact")] = None,
-    category: Annotated[Element | None, described("About these")] = None,
+    impact: KindImpact = None,
+    category: KindElement = None,
     detail_level: DetailLevel = "summary",
     cursor: Cursor = None,
     limit: Limit = None,
@@ -143,7 +143,7 @@ def _item(kind: ChangeKind, level: Literal["summary", "normal", "full"]) -> Kind
 def abi_explain_change(
     call: Call,
     *,
-    change_kind: Annotated[str, described("e.g. type_size_changed")],
+    change_kind: ExplainedName,
     kinds: Annotated[list[str] | None, described("More, in short", json_schema_extra={"maxItems": MOST_KINDS})] = None,
 ) -> KindAnswer:
     """Explain what a kind of change does to built programs, and how to avoid it.

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec.structs import replace
 
+from abistore.arguments import BuildVersion, MergeBase, NamedLibrary
 from abistore.interface import (
     BuildReviewPlan,
     Decision,
@@ -130,14 +131,14 @@ def abi_review_build(
     *,
     new_input: Operand,
     old_input: Annotated[str | None, described("Else the baseline of its library")] = None,
-    library: Annotated[str | None, described("Whose baseline")] = None,
-    version: Annotated[str | None, described("Label as a string")] = None,
+    library: NamedLibrary = None,
+    version: BuildVersion = None,
     headers: Headers = None,
     old_headers: Headers = None,
     new_headers: Headers = None,
     include_dirs: Folders = None,
     language: Language = None,
-    merge_base: Annotated[str | None, described("Revision it was made from")] = None,
+    merge_base: MergeBase = None,
     line: Line = None,
     policy: Policy = "strict_abi",
     policy_file: PolicyFile = None,

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from abistore.arguments import AddedSince, ShownName
 from abistore.interface import (
     DeclarationDifference,
     DeclaredName,
@@ -29,17 +30,7 @@ from abistore.mcp.answers import Answer, NextCall, asking
 from abistore.mcp.operands import Call, operand
 from abistore.mcp.settings import Refusal
 from abistore.mcp.tools.comparing import headers_of_sides
-from abistore.mcp.tools.declaration import (
-    Cursor,
-    Folders,
-    Headers,
-    Language,
-    Limit,
-    Line,
-    Operand,
-    described,
-    tool,
-)
+from abistore.mcp.tools.declaration import Cursor, Folders, Headers, Language, Limit, Line, Operand, described, tool
 from abistore.model.declarations import EXPORTS, TYPES, Kind
 from abistore.model.words import counted
 
@@ -99,10 +90,10 @@ def abi_show(
     call: Call,
     *,
     reference: Operand,
-    name: Annotated[str | None, described("Source name, symbol, or prefix: foo_*")] = None,
+    name: ShownName = None,
     what: Annotated[What, described("users: which exports use the type")] = "declaration",
     against: Annotated[str | None, described("An older side: shows the diff")] = None,
-    since: Annotated[str | None, described("Lists only what was added then or later")] = None,
+    since: AddedSince = None,
     headers: Headers = None,
     include_dirs: Folders = None,
     language: Language = None,

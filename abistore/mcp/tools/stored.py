@@ -25,7 +25,20 @@ from abistore.interface import (
 )
 from abistore.mcp.answers import BESIDE, SENT, Answer, Gap, NextCall, asking, brief, extent, units
 from abistore.mcp.operands import Call, check_include_dirs, headers_of, library
-from abistore.mcp.tools.declaration import Cursor, Folders, Headers, Language, Library, Limit, Only, described, tool
+from abistore.mcp.tools.declaration import (
+    Cursor,
+    Folders,
+    Headers,
+    Inline,
+    Language,
+    LibraryPath,
+    Limit,
+    Only,
+    SomeLibrary,
+    Version,
+    described,
+    tool,
+)
 from abistore.model.history import DEFAULT_CHANNEL
 from abistore.model.snapshot import snapshot_digest
 from abistore.model.words import counted
@@ -69,7 +82,7 @@ class Stored(Answer, frozen=True, kw_only=True):
 def abi_list(
     call: Call,
     *,
-    library: Library | None = None,
+    library: SomeLibrary = None,
     prefix: Annotated[str | None, described("Beginning of names, or of versions")] = None,
     cursor: Cursor = None,
     limit: Limit = None,
@@ -230,12 +243,12 @@ class DumpAnswer(Answer, frozen=True, kw_only=True):
 def abi_dump(
     call: Call,
     *,
-    library_path: Annotated[str, described("Absolute path: library or JSON snapshot")],
+    library_path: LibraryPath,
     headers: Headers = None,
     include_dirs: Folders = None,
-    version: Annotated[str, described("Label as a string")] = "unknown",
+    version: Version = "unknown",
     language: Language = None,
-    inline: Annotated[bool, described("Send the snapshot, if short")] = False,
+    inline: Inline = False,
     only: Only = "",
 ) -> DumpAnswer:
     """Read one library and tell what its ABI has: functions, variables, types, and how much could be seen.

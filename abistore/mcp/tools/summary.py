@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from abistore.arguments import Against, Declarations, HeaderPatch
 from abistore.interface import (
     Judgement,
     OpenStore,
@@ -44,7 +45,18 @@ from abistore.mcp.answers import (
 )
 from abistore.mcp.operands import SHOWN, Call, ChosenLine, headers_of, identity_of, keep, line_of, operand, told_report
 from abistore.mcp.tools.comparing import gated
-from abistore.mcp.tools.declaration import ComparisonId, Folders, Headers, Language, Library, Line, described, tool
+from abistore.mcp.tools.declaration import (
+    ComparisonId,
+    Folders,
+    Headers,
+    Language,
+    Library,
+    Line,
+    Version,
+    described,
+    like,
+    tool,
+)
 from abistore.report.comment import comment, rest_of
 from abistore.report.model import VerdictName
 
@@ -87,8 +99,8 @@ def abi_summary(
     call: Call,
     *,
     library: Library,
-    version: Annotated[str, described("Label, as a string")] = "latest",
-    against: Annotated[str | None, described("baseline[:CHANNEL], prev or a version")] = None,
+    version: Version = "latest",
+    against: Against = None,
     line: Line = None,
 ) -> SummaryAnswer:
     """Tell the verdict about a release: by default the latest, against an earlier baseline or else the one before.
@@ -272,8 +284,8 @@ def abi_whatif(
     call: Call,
     *,
     library: Annotated[str, described("libfoo (each baseline), libfoo@1.2.0")],
-    header_patch: Annotated[str | None, described("Unified diff of the headers")] = None,
-    declaration: Annotated[str | None, described("Replaces its namesake")] = None,
+    header_patch: Annotated[str | None, like(HeaderPatch)] = None,
+    declaration: Annotated[str | None, like(Declarations)] = None,
     headers: Headers = None,
     include_dirs: Folders = None,
     language: Language = None,

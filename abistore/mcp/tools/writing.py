@@ -6,7 +6,28 @@ from datetime import UTC, datetime
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
+from pydantic import Field
 
+from abistore.arguments import (
+    AdmittedAgainst,
+    Allow,
+    BuildProfile,
+    Channel,
+    DryRun,
+    ExpectedDigest,
+    ExpectedVersion,
+    FailOn,
+    FindingIdentity,
+    KeepFailed,
+    Note,
+    Reason,
+    Released,
+    Require,
+    ReviewWord,
+    StoredDigest,
+    Tag,
+    Tags,
+)
 from abistore.interface import (
     BaselinePlan,
     ExtractOptions,
@@ -52,7 +73,6 @@ from abistore.mcp.operands import (
     Call,
     ChosenLine,
     Question,
-    allow_rule,
     check_export,
     check_include_dirs,
     findings_of,
@@ -67,12 +87,13 @@ from abistore.mcp.operands import (
 from abistore.mcp.operands import library as library_at
 from abistore.mcp.settings import Refusal, refusal_for
 from abistore.mcp.tools.declaration import (
-    Allow,
-    FailOn,
     Folders,
+    FoundIn,
     Headers,
+    Inline,
     Language,
     Library,
+    LibraryPath,
     Line,
     Only,
     Policy,
@@ -80,6 +101,7 @@ from abistore.mcp.tools.declaration import (
     SuppressionFile,
     Version,
     described,
+    like,
     tool,
 )
 from abistore.mcp.tools.stored import DumpAnswer, dump_answer, read_library
@@ -205,9 +227,9 @@ def abi_baseline(
     *,
     library: Library,
     version: Version,
-    reason: Annotated[str, described("Why, for the history", min_length=1)],
-    channel: Annotated[str, described("Which baseline")] = DEFAULT_CHANNEL,
-    expected_current: Annotated[str | None, described("Version that it is at, or none; else STALE_BASELINE")] = None,
+    reason: Annotated[Reason, Field(min_length=1)],
+    channel: Channel = DEFAULT_CHANNEL,
+    expected_current: ExpectedVersion = None,
     line: Line = None,
 ) -> BaselineAnswer:
     """Point a baseline, against which builds are judged, at another stored release. Moves stay in its history.
@@ -275,8 +297,8 @@ def abi_tag(
     *,
     library: Library,
     version: Version,
-    tag: Annotated[str, described("A word, e.g. lts")],
-    note: Annotated[str, described("What to know about it")] = "",
+    tag: Tag,
+    note: Note = "",
     line: Line = None,
 ) -> TagAnswer:
     """Put a word on a stored release, such as lts or shipped, with a note. A tag that is there stays as it is."""
@@ -313,10 +335,10 @@ class ReviewAnswer(Answer, frozen=True, kw_only=True):
 def abi_review(
     call: Call,
     *,
-    finding_id: Annotated[str, described("id of a finding, or its first digits")],
-    state: Annotated[ReviewState, described("open takes a review back")],
-    note: Annotated[str, described("What to know about it")] = "",
-    comparison_id: Annotated[str | None, described("Which has it; else: all stored verdicts")] = None,
+    finding_id: FindingIdentity,
+    state: ReviewWord,
+    note: Note = "",
+    comparison_id: FoundIn = None,
 ) -> ReviewAnswer:
     """Say that people have seen a finding, mean it (intended), or will mend it (defect). It changes no verdict.
 
@@ -405,8 +427,8 @@ def abi_delete(
     *,
     library: Library,
     version: Version,
-    confirm_digest: Annotated[str, described("Its digest, from abi_list")],
-    reason: Annotated[str, described("Why, for the audit")] = "",
+    confirm_digest: Annotated[str, like(StoredDigest)],
+    reason: Reason = "",
     line: Line = None,
 ) -> DeleteAnswer:
     """Take back a release that was stored wrongly. The user is asked. A release at which a baseline stands stays.
@@ -440,12 +462,12 @@ def abi_delete(
 def abi_dump(
     call: Call,
     *,
-    library_path: Annotated[str, described("Absolute path of a shared library or JSON snapshot")],
+    library_path: LibraryPath,
     headers: Headers = None,
     include_dirs: Folders = None,
-    version: Annotated[str, described("Label as a string")] = "unknown",
+    version: Version = "unknown",
     language: Language = None,
-    inline: Annotated[bool, described("Send the snapshot, if short")] = False,
+    inline: Inline = False,
     only: Only = "",
     output_path: Annotated[str | None, described("Write it to this new .json file, below the export root")] = None,
 ) -> DumpAnswer:
@@ -502,19 +524,19 @@ def abi_ingest(
     *,
     library: Library,
     version: Version,
-    library_path: Annotated[str, described("Absolute path of a shared library or JSON snapshot")],
+    library_path: LibraryPath,
     headers: Headers = None,
     include_dirs: Folders = None,
     language: Language = None,
-    profile: Annotated[str | None, described("Build profile, e.g. debug")] = None,
-    released_at: Annotated[str | None, described("YYYY-MM-DD")] = None,
-    tags: Annotated[list[str] | None, described("Words for the release, e.g. lts")] = None,
-    expected_digest: Annotated[str | None, described("Refuse another file: digest of abi_dump")] = None,
-    dry_run: Annotated[bool, described("Only show what would happen")] = False,
-    against: Annotated[str | None, described("Gate: baseline, baseline:CHANNEL, prev, latest or a version")] = None,
+    profile: BuildProfile = None,
+    released_at: Annotated[str | None, like(Released)] = None,
+    tags: Annotated[list[str] | None, like(Tags)] = None,
+    expected_digest: ExpectedDigest = None,
+    dry_run: DryRun = False,
+    against: AdmittedAgainst = None,
     fail_on: FailOn = "api_break",
-    require_evidence: Annotated[str | None, described("symbol, layout, old or none")] = None,
-    keep_failed: Annotated[bool, described("Keep what fails its gate as a candidate")] = False,
+    require_evidence: Require = None,
+    keep_failed: KeepFailed = False,
     policy: Policy = "strict_abi",
     policy_file: PolicyFile = None,
     suppression_file: SuppressionFile = None,
@@ -529,7 +551,7 @@ def abi_ingest(
     named = headers_of(call.settings, headers, include_dirs, language, "headers")
     check_include_dirs(include_dirs, headers)
     by = ruling_of(call.settings, policy, policy_file, suppression_file, gate=against is not None)
-    gate = Gate(against, fail_on, requirement(require_evidence), by, keep_failed, allow=allow_rule(allow))
+    gate = Gate(against, fail_on, requirement(require_evidence), by, keep_failed, allow=allow)
     plan = IngestPlan(
         library=library,
         version=version,
