@@ -173,7 +173,7 @@ def test_a_declaration_of_several_lines_is_told_once(modern: Agent, tmp_path: Pa
             "2.0": ("debug", "release"),
         }.items():
             for profile in profiles:
-                store.ingest(libraries[version], IngestPlan(version=version, profile=profile))
+                ingest(libraries[version], IngestPlan(version=version, profile=profile), database=store)
     agent = modern.set(database=str(database))
     told = agent("abi_symbol_history", symbol="gone", library="libgeo")
     assert [(each["version"], each["action"], each["lines"]) for each in told["events"]] == [
