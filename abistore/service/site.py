@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import cache, partial
 from hashlib import blake2b
@@ -20,8 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from abistore import __version__
-from abistore.errors import AbistoreError, OutputError, UsageError, named_error
-from abistore.files import write_whole
+from abistore.errors import AbistoreError, UsageError, named_error
 from abistore.model.findings import ENGINE
 from abistore.model.history import DEFAULT_CHANNEL, LineKey, Progress, Release
 from abistore.model.labels import Given
@@ -32,16 +32,17 @@ from abistore.report import site
 from abistore.report.history import History, HistoryRow
 from abistore.report.model import Report
 from abistore.report.since import Commit
-from abistore.report.site import OURS, library_folder, release_file
+from abistore.report.site import library_folder, release_file
 from abistore.service.commits import Commits, CommitSource
 from abistore.service.database import Database, OpenStore, locate, using
 from abistore.service.declarations import with_deprecation_dates
-from abistore.service.history import history
+from abistore.service.history import UNJUDGED, history
 from abistore.service.inventory import declared
 from abistore.service.judging import concluded, report
 from abistore.service.kinds import by_kind, case, changes
 from abistore.service.listing import channels_of
 from abistore.service.matrix import ReleaseRange, matrix
+from abistore.service.site_folder import SiteFolder, Tally, open_site
 from abistore.service.verdicts import key_of
 
 if TYPE_CHECKING:
@@ -122,6 +123,27 @@ def _sources(folder: Traversable, where: str) -> Iterator[tuple[str, bytes]]:
             yield f"{where}{each.name}", each.read_bytes()
 
 
+def cursors(store: Store, source: SiteSource) -> dict[str, str]:
+    """What the pages of each library are made of, as a digest: rows of the store are summed up, and none is judged."""
+    plan, _, by = source
+    ruled = (by.key, by.policy.file, by.suppressions.files) if by else ()
+    facts: dict[str, list[object]] = defaultdict(list)
+    with store.reading():
+        lines = store.line_states()
+        given = {} if plan.judge else store.verdict_states()  # what is missing will be judged, with the same result
+        for line in lines:
+            facts[line.key.library].append((line, given.get(line.key)))
+        for approval in store.approvals():
+            facts[approval.library].append(approval)
+            if approval.until.startswith("date:"):
+                facts[approval.library].append(datetime.now(UTC).date())
+        for review in store.reviews():
+            facts[review.library].append(review)
+        common = (plan, ruled, store.consumers_state())
+    shown = {line.key.library for line in lines if line.releases}
+    return {library: key(common, told) for library, told in facts.items() if library in shown}
+
+
 class Reports:
     """Reports of stored verdicts; what could not be stored is judged again."""
 
@@ -149,185 +171,6 @@ class Reports:
         return self._last[1]
 
 
-MANIFEST = "abistore-site.json"
-FORMAT = 1
-
-
-class Written(msgspec.Struct, frozen=True, array_like=True):
-    """A file of ours: what it was made of, how many bytes it has, and what is remembered with it.
-
-    Without a ``key`` it was planned: a build that was interrupted may have written it or not.
-    """
-
-    key: str = ""
-    size: int = 0
-    kept: tuple[tuple[str, str, str], ...] = ()
-
-
-class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The files and folders in a folder that a site's build wrote."""
-
-    site: int = FORMAT
-    files: Mapping[str, Written] = {}
-    folders: tuple[str, ...] = ()
-
-
-class Tally:
-    """How many files are new or other than before, as they were, and gone."""
-
-    def __init__(self) -> None:
-        self.written = self.unchanged = self.removed = 0
-
-    def add(self, other: Tally) -> None:
-        """Count what another process did."""
-        self.written += other.written
-        self.unchanged += other.unchanged
-        self.removed += other.removed
-
-
-class SiteFolder:
-    """One folder of a site. What the manifest does not name is another's, and is left alone.
-
-    The manifest is written before the first file that it lacks, and after the last: so an interrupted build can be
-    taken up again. Raises :class:`OutputError`.
-    """
-
-    def __init__(self, path: Path, tally: Tally) -> None:
-        self.path = path
-        self.tally = tally
-        self._before = _read(path)
-        self._now: dict[str, Written] = {}
-        self._folders: set[str] = set()
-
-    @property
-    def former(self) -> tuple[str, ...]:
-        """The folders that the last build wrote here."""
-        return self._before.folders if self._before else ()
-
-    def inside(self, name: str) -> SiteFolder:
-        """A folder in this one. Nothing is written through a link to another place."""
-        path = self.path / name
-        if path.is_symlink():
-            raise OutputError(f"{path}: is a link", "move it out of the way")
-        return SiteFolder(path, self.tally)
-
-    def plan(self, files: Iterable[str], folders: Iterable[str] = ()) -> None:
-        """Say which files and folders will be written, before the first one is."""
-        before = self._before or Manifest()
-        self._folders = set(folders)
-        new = {name: Written() for name in files if name not in before.files}
-        for name in (*new, *(self._folders - set(before.folders))):
-            if (self.path / name).exists() or (self.path / name).is_symlink():
-                raise OutputError(f"{self.path / name}: was not written by a build of a site", "move it out of the way")
-        if new or self._folders - set(before.folders) or self._before is None:
-            self._save(Manifest(FORMAT, {**before.files, **new}, tuple(sorted({*before.folders, *self._folders}))))
-
-    def kept(self, name: str, key: str) -> Written | None:
-        """What is remembered of a file that is as ``key`` says; it stays."""
-        known = self._before.files.get(name) if self._before else None
-        if not known or known.key != key or _size(self.path / name) != known.size:
-            return None
-        self._now[name] = known
-        self.tally.unchanged += 1
-        return known
-
-    def write(self, name: str, key: str, text: str, kept: tuple[tuple[str, str, str], ...] = ()) -> None:
-        """Write a file, completely or not at all; not if it has these bytes."""
-        data = text.encode(errors="backslashreplace")
-        if _same(self.path / name, data):
-            self.tally.unchanged += 1
-        else:
-            _write(self.path / name, data)
-            self.tally.written += 1
-        self._now[name] = Written(key, len(data), kept)
-
-    def put(self, name: str, key: str, made: Callable[[], str]) -> None:
-        """Write a file if it is not as ``key`` says."""
-        if self.kept(name, key) is None:
-            self.write(name, key, made())
-
-    def finish(self) -> None:
-        """Remove what the last build wrote and this one did not, and say what is here."""
-        for name in sorted((self._before.files.keys() if self._before else set()) - self._now.keys()):
-            _remove(self.path / name, self.tally)
-        self._save(Manifest(FORMAT, dict(sorted(self._now.items())), tuple(sorted(self._folders))))
-
-    def clear(self) -> None:
-        """Remove all that was written here, and the folder if nobody else has a file in it."""
-        for name in sorted(self._before.files if self._before else ()):
-            _remove(self.path / name, self.tally)
-        if self._before is not None:
-            (self.path / MANIFEST).unlink(missing_ok=True)
-        if self.path.is_dir() and not any(self.path.iterdir()):
-            self.path.rmdir()
-
-    def _save(self, manifest: Manifest) -> None:
-        if manifest != self._before:
-            _write(self.path / MANIFEST, msgspec.json.encode(manifest))
-            self._before = manifest
-
-
-def open_site(out: Path, tally: Tally) -> SiteFolder:
-    """The folder of a site: a new or empty one, or one that a build wrote. Raises :class:`OutputError`."""
-    with _told(out):
-        if out.exists() and not out.is_dir():
-            raise OutputError(f"{out}: is a file", "name a folder for the site")
-        if out.is_dir() and not (out / MANIFEST).exists() and any(out.iterdir()):
-            raise OutputError(
-                f"{out}: is not empty, and no build of a site wrote it", "name a new folder, or empty this one"
-            )
-    return SiteFolder(out, tally)
-
-
-def _read(path: Path) -> Manifest | None:
-    """What was written to a folder; ``None`` for a new one."""
-    try:
-        found = msgspec.json.decode((path / MANIFEST).read_bytes(), type=Manifest)
-    except FileNotFoundError:
-        return None
-    except (OSError, msgspec.MsgspecError) as error:
-        raise _unreadable(path) from error
-    if found.site != FORMAT or not all(OURS.fullmatch(name) for name in (*found.files, *found.folders)):
-        raise _unreadable(path)
-    return found
-
-
-def _unreadable(path: Path) -> OutputError:
-    return OutputError(f"{path / MANIFEST}: is not what a build of a site wrote", "build the site in a new folder")
-
-
-def _size(path: Path) -> int:
-    try:
-        return -1 if path.is_symlink() else path.stat().st_size
-    except OSError:
-        return -1
-
-
-def _same(path: Path, data: bytes) -> bool:
-    return _size(path) == len(data) and path.read_bytes() == data
-
-
-def _write(path: Path, data: bytes) -> None:
-    with _told(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, (data,))
-
-
-def _remove(path: Path, tally: Tally) -> None:
-    with _told(path):
-        if path.exists() or path.is_symlink():
-            path.unlink()
-            tally.removed += 1
-
-
-@contextmanager
-def _told(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror}", "name another folder") from error
-
-
 LIBRARIES = "libraries"
 PAIRED = 12
 """So many of the latest releases of a line are told which can replace which: all their pairs are judged."""
@@ -348,8 +191,8 @@ class LibraryPages:
         self._store = store
         self._plan, self._database, self._by = source
 
-    def write(self, name: str, folder: SiteFolder) -> Made:
-        """Write the pages of one library."""
+    def write(self, name: str, folder: SiteFolder, cursor: str = "") -> Made:
+        """Write the pages of one library, of which ``cursor`` is the digest of what they are made of."""
         histories = history(
             name, channel=self._plan.channel, database=self._database, by=self._by, judge=self._plan.judge
         )
@@ -373,8 +216,9 @@ class LibraryPages:
             decided = [(row.decision, row.baseline_decision) for one in histories for row in one.rows]
             whole = key(self._plan.frame, ends, self._ruling(ends), decided)
             folder.put("matrix.html", whole, lambda: self._matrix(name, histories))
-        folder.finish()
-        return _made(histories, folder.path.name)
+        made = _made(histories, folder.path.name)
+        folder.finish(cursor if _is_settled(histories, commits) else "", msgspec.json.encode(made))
+        return made
 
     def _names(self, changed: Sequence[site.Searched], histories: Sequence[History]) -> str:
         """What search finds of a library: every name that its latest releases declare, and what releases changed."""
@@ -436,9 +280,19 @@ class LibraryPages:
                 yield from (site.Searched(*each) for each in kept.kept)
 
 
+def _is_settled(histories: Sequence[History], commits: Mapping[str, Commit | None]) -> bool:
+    """Whether another build can tell no more of the same rows: nothing is left to be judged, or to be looked up."""
+    rows = [row for one in histories for row in one.rows]
+    unjudged = any(row.unjudged not in {"", UNJUDGED} or row.unjudged_baseline not in {"", UNJUDGED} for row in rows)
+    return not (
+        unjudged or any(one.damaged for one in histories) or not all(one and one.subject for one in commits.values())
+    )
+
+
 def _made(histories: Sequence[History], folder: str) -> Made:
     shown = (one for one in histories if one.rows)
     latest = max(shown, key=lambda one: one.rows[-1].release.ingested, default=histories[0])
+    latest = msgspec.structs.replace(latest, rows=latest.rows[-site.RECENT :], remarks=(), candidates=())
     card = site.LibraryCard(
         latest.line.library, folder, latest, len(histories), sum(len(one.rows) for one in histories)
     )
@@ -479,15 +333,22 @@ MOST = 8
 """So many processes at most: each holds one library in memory."""
 
 
-def made_of(folders: Mapping[str, str], libraries: SiteFolder, store: Store, source: SiteSource) -> Iterator[Made]:
+class Changed(NamedTuple):
+    """A library whose pages may be other ones now: its folder, and the digest of what they are made of."""
+
+    folder: str
+    cursor: str
+
+
+def made_of(changed: Mapping[str, Changed], libraries: SiteFolder, store: Store, source: SiteSource) -> Iterator[Made]:
     """Write the pages of each library to its folder below ``libraries``, in the order given."""
-    jobs = min(os.cpu_count() or 1, len(folders) // WORTH_A_PROCESS, MOST)
+    jobs = min(os.cpu_count() or 1, len(changed) // WORTH_A_PROCESS, MOST)
     if jobs < 2 or isinstance(source.database, OpenStore):  # an open store stays with whoever opened it
         writing = LibraryPages(store, source)
-        for name, folder in folders.items():
-            yield writing.write(name, libraries.inside(folder))
+        for name, (folder, cursor) in changed.items():
+            yield writing.write(name, libraries.inside(folder), cursor)
         return
-    for made, tally in _by_processes(folders, libraries.path, source, jobs):
+    for made, tally in _by_processes(changed, libraries.path, source, jobs):
         libraries.tally.add(tally)
         yield made
 
@@ -500,7 +361,7 @@ class _Shared(NamedTuple):
 
 
 def _by_processes(
-    folders: Mapping[str, str], libraries: Path, source: SiteSource, jobs: int
+    changed: Mapping[str, Changed], libraries: Path, source: SiteSource, jobs: int
 ) -> Iterator[tuple[Made, Tally]]:
     """Libraries and what was done to their files, in order; each process takes the next one when it is free."""
     children = [Child("abistore.service.site") for _ in range(jobs)]
@@ -509,16 +370,16 @@ def _by_processes(
         free.put(child)
     shared = _Shared(libraries, source._replace(database=locate(source.database)))
 
-    def ask(name: str, folder: str) -> tuple[Made, Tally]:
+    def ask(name: str, one: Changed) -> tuple[Made, Tally]:
         child = free.get()
         try:
-            return _answer(child, pickle.dumps((shared, name, folder)), name)
+            return _answer(child, pickle.dumps((shared, name, one)), name)
         finally:
             free.put(child)
 
     with ThreadPoolExecutor(jobs) as threads:
         try:
-            yield from threads.map(ask, folders.keys(), folders.values())
+            yield from threads.map(ask, changed.keys(), changed.values())
         finally:
             for child in children:
                 child.kill()
@@ -557,13 +418,13 @@ class _Writer:
     def answer(self, request: bytes, _descriptor: int | None, _say: Say) -> Answered | Failed:
         """Write the pages of a library, and answer what was made."""
         shared: _Shared
-        shared, name, folder = pickle.loads(request)
+        shared, name, (folder, cursor) = pickle.loads(request)
         tally = Tally()
         try:
             if self._writing is None:
                 store = self._opened.enter_context(using(shared.source.database))
                 self._writing = LibraryPages(store, shared.source)
-            made = self._writing.write(name, SiteFolder(shared.libraries, tally).inside(folder))
+            made = self._writing.write(name, SiteFolder(shared.libraries, tally).inside(folder), cursor)
         except AbistoreError as error:
             return Failed(type(error).__name__, error.message, error.hint)
         return Answered(pickle.dumps((made, tally)))
@@ -600,24 +461,52 @@ def build_site(
     plan.check()
     dated, plan, tally = plan.built, msgspec.structs.replace(plan, built=None), Tally()
     top = open_site(Path(out), tally)
+    source = SiteSource(plan, database, by)
     with using(database) as store, with_cycle_collection():
-        folders = {name: library_folder(name) for name in sorted({line.library for line in store.lines()})}
-        libraries = top.inside(LIBRARIES)
-        top.plan((*site.overview_files(len(folders)), *SHARED), (LIBRARIES, KINDS, NAMES))
-        libraries.plan((), folders.values())
-        _kinds(top.inside(KINDS), plan)
-        made = []
-        for each in made_of(folders, libraries, store, SiteSource(plan, database, by)):
-            made.append(each)
-            if progress:
-                progress(each.card.library, len(made) / len(folders))
-        _remove_former(libraries, set(folders.values()))
-    shards = _names(top.inside(NAMES), libraries.path, made)
-    _top(top, plan, made, shards)
+        now = cursors(store, source)
+        found = _Libraries(top.inside(LIBRARIES), {name: library_folder(name) for name in sorted(now)}, now)
+        kinds = _Kinds(top.inside(KINDS), plan.frame)
+        whole = key(sorted(now.items()), plan, kinds.key)
+        names = top.inside(NAMES)
+        if found.changed or not (top.stands(whole) and names.stands(whole) and kinds.folder.stands(kinds.key)):
+            top.plan((*site.overview_files(len(now)), *SHARED), (LIBRARIES, KINDS, NAMES))
+            made = found.write(store, source, progress)
+            kinds.write()
+            shards = _names(names, found.below.path, made, whole)
+            _top(top, plan, made, shards)
+        else:
+            for folder in (kinds.folder, names, *found.standing.values()):
+                folder.leave()
+            top.leave("built.js")
+            found.releases = top.told(int)
     top.write("built.js", "", f'abistore_built("{dated.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}");\n' if dated else "")
-    top.finish()
-    releases = sum(one.card.releases for one in made)
-    return SiteBuilt(top.path / "index.html", len(made), releases, tally.written, tally.unchanged, tally.removed)
+    top.finish(whole, msgspec.json.encode(found.releases))
+    return SiteBuilt(top.path / "index.html", len(now), found.releases, tally.written, tally.unchanged, tally.removed)
+
+
+class _Libraries:
+    """The folders of all libraries, and which of them a build has to write."""
+
+    def __init__(self, below: SiteFolder, folders: Mapping[str, str], now: Mapping[str, str]) -> None:
+        self.below, self._folders = below, folders
+        within = {name: below.inside(folder) for name, folder in folders.items()}
+        self.standing = {name: folder for name, folder in within.items() if folder.stands(now[name])}
+        self.changed = {name: Changed(folders[name], now[name]) for name in folders if name not in self.standing}
+        self.releases = 0
+
+    def write(self, store: Store, source: SiteSource, progress: Progress | None) -> list[Made]:
+        """Write what changed; all libraries as other pages tell of them, by their names."""
+        self.below.plan((), self._folders.values())
+        made = {name: folder.told(Made) for name, folder in self.standing.items()}
+        for folder in self.standing.values():
+            folder.leave()
+        for each in made_of(self.changed, self.below, store, source):
+            made[each.card.library] = each
+            if progress:
+                progress(each.card.library, len(made) / len(self._folders))
+        _remove_former(self.below, set(self._folders.values()))
+        self.releases = sum(one.card.releases for one in made.values())
+        return [made[name] for name in self._folders]
 
 
 def _top(top: SiteFolder, plan: SitePlan, made: Sequence[Made], shards: Sequence[str]) -> None:
@@ -634,7 +523,7 @@ def _top(top: SiteFolder, plan: SitePlan, made: Sequence[Made], shards: Sequence
         top.write(name, "", site.asset(name))
 
 
-def _names(folder: SiteFolder, libraries: Path, made: Sequence[Made]) -> tuple[str, ...]:
+def _names(folder: SiteFolder, libraries: Path, made: Sequence[Made], whole: str) -> tuple[str, ...]:
     """Write the names of all libraries as few scripts, or as many as their words begin differently."""
     found = []
     for one in made:
@@ -645,19 +534,31 @@ def _names(folder: SiteFolder, libraries: Path, made: Sequence[Made]) -> tuple[s
     folder.plan(f"{name}.js" for name in shards)
     for name, each in shards.items():
         folder.write(f"{name}.js", "", site.search_index(each))
-    folder.finish()
+    folder.finish(whole)
     return tuple(shards)
 
 
-def _kinds(folder: SiteFolder, plan: SitePlan) -> None:
-    """Write the reference of kinds, to which ``helpUri`` of SARIF can point."""
-    every = by_kind(changes())
-    folder.plan(("index.html", *(f"{kind}.html" for kind in every)))
-    folder.put("index.html", key(plan.frame), lambda: site.kinds(plan.frame, every))
-    for kind, cards in every.items():
-        shown = [site.ShownVariant(card, *case(card.kind)) for card in cards]
-        folder.put(f"{kind}.html", key(plan.frame, shown), partial(site.kind, plan.frame, kind, shown))
-    folder.finish()
+class _Kinds:
+    """The reference of kinds, to which ``helpUri`` of SARIF can point."""
+
+    def __init__(self, folder: SiteFolder, frame: site.Frame) -> None:
+        self.folder, self._frame = folder, frame
+        self._every = by_kind(changes())
+        self._shown = {
+            kind: [site.ShownVariant(card, *case(card.kind)) for card in cards] for kind, cards in self._every.items()
+        }
+        self.key = key(frame, self._shown)
+
+    def write(self) -> None:
+        """Write the list of kinds, and a page for each, unless they stand."""
+        if self.folder.stands(self.key):
+            self.folder.leave()
+            return
+        self.folder.plan(("index.html", *(f"{kind}.html" for kind in self._every)))
+        self.folder.put("index.html", key(self._frame), lambda: site.kinds(self._frame, self._every))
+        for kind, shown in self._shown.items():
+            self.folder.put(f"{kind}.html", key(self._frame, shown), partial(site.kind, self._frame, kind, shown))
+        self.folder.finish(self.key)
 
 
 def _remove_former(libraries: SiteFolder, now: set[str]) -> None:

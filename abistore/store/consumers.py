@@ -62,6 +62,11 @@ _texts = decoder(tuple[str, ...])
 _unseen = decoder(tuple[Unseen, ...])
 
 
+def state(database: Database) -> int:
+    """The sum over all consumers: it is another where one is."""
+    return int(database.rows(select(_ROOT.consumers))[0][0])
+
+
 def every(database: Database) -> tuple[StoredConsumer, ...]:
     """All consumers, by name. Raises :class:`StoreError` where one was changed or taken away."""
     return tuple(map(_read, sealed_rows(database, _EVERY, "a consumer")))

@@ -170,6 +170,15 @@ def schemes(database: Database) -> dict[LineKey, str]:
     return {line.key: line.scheme or declared[line.key.library] for line in every(database)}
 
 
+def states(database: Database) -> list[LineOverview]:
+    """Every line, with the scheme that orders it: the sums are others where a release, a candidate or a move is.
+
+    Raises :class:`StoreError` where a row is damaged or missing.
+    """
+    ordered_by = schemes(database)
+    return [line._replace(scheme=ordered_by[line.key]) for line in every(database)]
+
+
 def lines_of_library(database: Database, library: str) -> list[LineOverview]:
     """The lines of a library. Raises :class:`StoreError` where a row is damaged or missing."""
     return verified(database, named(database, _OF_LIBRARY, library))

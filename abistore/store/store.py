@@ -529,6 +529,9 @@ class Store:
     vacuum = _method(vacuum)
 
     lines = _question(lines)
+    line_states = _question(cards.states)
+    verdict_states = _question(verdicts.states)
+    consumers_state = _question(stored_consumers.state)
     overview = _question(overview)
     releases = _question(ordered_releases)
     candidates = _question(candidates)

@@ -405,6 +405,21 @@ _decode_remarks = decoder(_Remarks)
 _decode_evidence = decoder(cast("type[SeenFacets]", SeenFacets))
 
 
+_STATES = (
+    select(tables.library.c.name, tables.line.c.target, tables.line.c.profile)
+    .add_columns(func.count(), func.sum(tables.verdict.c.checksum))
+    .select_from(tables.verdict.join(tables.snapshot, tables.verdict.c.new_id == tables.snapshot.c.id))
+    .join(tables.line)
+    .join(tables.library)
+    .group_by(tables.line.c.id, tables.library.c.name)
+)
+
+
+def states(database: Database) -> dict[LineKey, tuple[int, int]]:
+    """How many judgements each line's releases have, and the sum over them: it is another where one is."""
+    return {LineKey(*row[:3]): (row[3], int(row[4])) for row in database.rows(_STATES)}
+
+
 def find(
     database: Database, sides: tuple[Release, Release], ruling: RulingKey, engine: str, memory: RowMemory
 ) -> StoredVerdict | None:

@@ -41,8 +41,9 @@ from abistore.report.site import history_page
 from abistore.service.admission import admit_judged, foresee
 from abistore.service.ingest_gates import Arrival, Gate
 from abistore.service.ruling import Ruling, ruling
-from abistore.service.site import LibraryPages, SiteFolder, SitePlan, SiteSource
-from abistore.service.site import Tally as FileTally
+from abistore.service.site import LibraryPages, SitePlan, SiteSource
+from abistore.service.site_folder import SiteFolder
+from abistore.service.site_folder import Tally as FileTally
 from abistore.store.store import Store
 from tests.store.test_ledger import LINE, release
 

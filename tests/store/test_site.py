@@ -34,7 +34,7 @@ from abistore.interface import (
 from abistore.model.declarations import Name
 from abistore.model.history import IngestRequest
 from abistore.service import site as building
-from abistore.service.site import MANIFEST
+from abistore.service.site_folder import MANIFEST
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, function, record, snapshot, struct
 
