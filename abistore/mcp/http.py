@@ -25,9 +25,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from abistore.mcp.jobs import RETRY_SECONDS
 from abistore.mcp.listening import PATH, BearerToken, Listening, matching, with_defaults
-from abistore.mcp.server import build_server
+from abistore.mcp.server import RecordedExchange, Recording, build_server
 from abistore.mcp.settings import READ, Settings
-from abistore.mcp.stdio import RecordedExchange, Recording
 from abistore.urls import HIDDEN
 
 INTERRUPTED = 130

@@ -16,8 +16,8 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from abistore.errors import UsageError
-from abistore.mcp import stdio
-from abistore.mcp.stdio import Recording, redacted
+from abistore.mcp import server
+from abistore.mcp.server import Recording, redacted
 from tests.mcp.conftest import ERAS, Era
 from tests.mcp.over_http import INITIALIZE, LAUNCH, served
 
@@ -88,7 +88,7 @@ def test_a_file_that_others_can_read_is_not_written_to(tmp_path: Path) -> None:
 
 
 def test_the_file_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stdio, "MOST_BYTES", 1_000)
+    monkeypatch.setattr(server, "MOST_BYTES", 1_000)
     with Recording(tmp_path / "rpc.jsonl") as recorded:
         for number in range(100):
             recorded.write("in", {"id": number, "method": "ping"})

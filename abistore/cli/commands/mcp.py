@@ -32,7 +32,7 @@ from abistore.model.words import counted, visible
 from abistore.urls import masked
 
 if TYPE_CHECKING:
-    from abistore.mcp.stdio import Recording
+    from abistore.mcp.server import Recording
 
 HTTP = "streamable-http"
 DEFAULTS = Settings()
@@ -213,7 +213,7 @@ class WritingOptions(Options, frozen=True):
 
 def serve(transport: TransportOptions, settings: Settings, say: Callable[[str], None]) -> int:
     """Serve until there is nobody left to serve; the exit code."""
-    from abistore.mcp.stdio import Recording
+    from abistore.mcp.server import Recording
 
     file = transport.debug_rpc
     with Recording(file) if file else nullcontext() as recording:
@@ -221,7 +221,7 @@ def serve(transport: TransportOptions, settings: Settings, say: Callable[[str], 
             say(f"abistore mcp: every message is written to {file}; keep it as private as your libraries")
         if transport.transport == HTTP:
             return _serve_http(settings, transport, recording, say)
-        from abistore.mcp.stdio import serve_stdio
+        from abistore.mcp.server import serve_stdio
 
         say("abistore mcp: serving on standard input and output")
         return serve_stdio(settings, recording)
