@@ -180,7 +180,7 @@ from abistore.service.declarations import (
     card as card,
     declarations as declarations,
 )
-from abistore.service.declared_texts import (
+from abistore.service.declarations import (
     DeclarationDifference as DeclarationDifference,
     DeclaredName as DeclaredName,
     ShownDeclaration as ShownDeclaration,

@@ -31,8 +31,8 @@ from abistore.service.consumers import (
 )
 from abistore.service.database import Database, line_target, using
 from abistore.service.declarations import declarations_near
-from abistore.service.inventory import Inventory, exports, in_line
-from abistore.service.listing import releases_of
+from abistore.service.inventory import Inventory, exports
+from abistore.service.listing import in_line, releases_of
 from abistore.service.predecessors import counterpart
 from abistore.service.verdicts import judged
 

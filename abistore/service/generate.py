@@ -18,8 +18,7 @@ from abistore.model.snapshot import Snapshot
 from abistore.model.words import in_line
 from abistore.service.database import Database, using
 from abistore.service.declarations import declared_exports
-from abistore.service.inventory import released
-from abistore.service.listing import releases_of
+from abistore.service.listing import released, releases_of
 
 if TYPE_CHECKING:
     from abistore.store.store import Store

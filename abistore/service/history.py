@@ -40,9 +40,8 @@ from abistore.service.blame import AskedRelease, DepartureFinder, lacks
 from abistore.service.consumers import allow_plan
 from abistore.service.database import Database, using
 from abistore.service.decision import DecisionRequest, compared_as, decide, first_release, not_judged
-from abistore.service.inventory import released
 from abistore.service.judging import usual
-from abistore.service.listing import channels_of, lines_of, place_of, promised, releases_of
+from abistore.service.listing import channels_of, lines_of, place_of, promised, released, releases_of
 from abistore.service.log import early_removals, moment
 from abistore.service.predecessors import Predecessors
 from abistore.service.verdicts import ConsecutiveJudge, SideWalk, StepVerdicts, VerdictKeeper, key_of, sentences

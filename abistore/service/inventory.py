@@ -22,7 +22,7 @@ from abistore.model.structure import without_cycle_collection
 from abistore.report.wording import lengthened
 from abistore.service.database import Database, line_target, using
 from abistore.service.declarations import declarations_near, display, find
-from abistore.service.listing import place_of, releases_of
+from abistore.service.listing import in_line, place_of, released, releases_of
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
@@ -92,29 +92,6 @@ def types(
     with using(database) as store, store.reading():
         meant = in_line(store, reference, target, profile)
         return _inventory(store, meant, (TYPES, ("layout", "source")), _matcher(pattern, regex), since)
-
-
-def in_line(store: Store, reference: str, target: str | None, profile: str | None) -> tuple[Release, Sequence[Release]]:
-    """The release that a reference means, and all of its line in release order."""
-    keys = [key for key in store.lines() if key.library == reference and profile in {None, key.profile}]
-    platform = line_target(store, target)
-    of_library = [key for key in keys if platform in {None, key.target}]
-    if len(of_library) == 1:
-        ordered = releases_of(store, of_library[0])
-        return store.foremost(ordered)[-1], ordered
-    release = released(store, reference, target, profile)
-    return release, releases_of(store, release.line)
-
-
-def released(store: Store, reference: str, target: str | None, profile: str | None) -> Release:
-    """The release that a reference means; of a library that is the latest one."""
-    library = any(key.library == reference for key in store.lines())
-    wanted = f"{reference}@latest" if library or ("@" not in reference and not _is_digest(reference)) else reference
-    return store.resolve(wanted, target=line_target(store, target), profile=profile)
-
-
-def _is_digest(reference: str) -> bool:
-    return len(reference) >= 6 and not set(reference) - set("0123456789abcdef")
 
 
 def declared(store: Store, ordered: Sequence[Release]) -> tuple[InventoryItem, ...]:

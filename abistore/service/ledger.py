@@ -42,9 +42,8 @@ from abistore.service.bisect import Broken, StepJudge, broken_by, broken_names, 
 from abistore.service.blame import AskedRelease, DepartureFinder, Departures, lacks, last_with, needed
 from abistore.service.database import Database, line_target, using
 from abistore.service.history import Measure, StoredDecisions, first_decision, measures_of, standing_here
-from abistore.service.inventory import in_line
 from abistore.service.judging import concluded
-from abistore.service.listing import lines_of, releases_of
+from abistore.service.listing import in_line, lines_of, releases_of
 from abistore.service.predecessors import before
 from abistore.service.verdicts import (
     VerdictKeeper,

@@ -303,3 +303,26 @@ def _labels(store: Store, key: LineKey) -> Iterator[str]:
     yield from LABELS
     yield from (f"baseline:{channel}" for channel in sorted(channels_of(store, key)))
     yield from (f"{CANDIDATE}{kept.version}" for kept in store.candidates(key.library, key.target, key.profile))
+
+
+def in_line(store: Store, reference: str, target: str | None, profile: str | None) -> tuple[Release, Sequence[Release]]:
+    """The release that a reference means, and all of its line in release order."""
+    keys = [key for key in store.lines() if key.library == reference and profile in {None, key.profile}]
+    platform = line_target(store, target)
+    of_library = [key for key in keys if platform in {None, key.target}]
+    if len(of_library) == 1:
+        ordered = releases_of(store, of_library[0])
+        return store.foremost(ordered)[-1], ordered
+    release = released(store, reference, target, profile)
+    return release, releases_of(store, release.line)
+
+
+def released(store: Store, reference: str, target: str | None, profile: str | None) -> Release:
+    """The release that a reference means; of a library that is the latest one."""
+    library = any(key.library == reference for key in store.lines())
+    wanted = f"{reference}@latest" if library or ("@" not in reference and not _is_digest(reference)) else reference
+    return store.resolve(wanted, target=line_target(store, target), profile=profile)
+
+
+def _is_digest(reference: str) -> bool:
+    return len(reference) >= 6 and not set(reference) - set("0123456789abcdef")

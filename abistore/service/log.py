@@ -28,8 +28,17 @@ from abistore.report.wording import lengthened
 from abistore.service.approved_gates import finding_with_said
 from abistore.service.commits import NOWHERE, Commits, CommitSource
 from abistore.service.database import Database, line_target, user, using
-from abistore.service.declarations import DeclaredLife, DeclaredLives, declarations_near, declared_lives, display
-from abistore.service.declared_texts import OF_OTHERS, OF_TYPES, differing_lines, spelled_alike
+from abistore.service.declarations import (
+    OF_OTHERS,
+    OF_TYPES,
+    DeclaredLife,
+    DeclaredLives,
+    declarations_near,
+    declared_lives,
+    differing_lines,
+    display,
+    spelled_alike,
+)
 from abistore.service.kinds import kinds
 from abistore.service.listing import lines_of, releases_of
 from abistore.service.snapshots import check_note
