@@ -308,3 +308,5 @@ from abistore.service.whatif import (
     WhatIfWay as WhatIfWay,
     whatif as whatif,
 )
+from abistore.archive.log import ArchiveRun as ArchiveRun, FailureCount as FailureCount, LoggedItem as LoggedItem
+from abistore.archive.running import ArchivePlan as ArchivePlan, archive_ingest as archive_ingest

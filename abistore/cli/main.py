@@ -152,6 +152,7 @@ COMPLETION = "_ABISTORE_COMPLETE"
 """What the completion scripts of ``abistore config completion`` set when they ask for words."""
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "archive": ("archive", "Store whole archives: thousands of files, by many processes or machines."),
     "approve": ("approvals", "Approve a break, so that gates pass and show the reason; list and withdraw approvals."),
     "blame": ("history", "Show since when a library or a declaration breaks programs, and the last good release."),
     "changes": ("policy", "List the kinds of change that are detected."),
@@ -179,7 +180,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 """Every command: its module in :mod:`abistore.cli.commands`, imported when it runs, and its line in the overview."""
 
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Store": ("ingest", "import", "export"),
+    "Store": ("ingest", "archive", "import", "export"),
     "Judge": ("compare", "gate", "verdict", "history", "log", "blame", "matrix"),
     "Look": ("show", "list", "consumers"),
     "Decide": ("whatif", "witness", "approve", "policy", "explain", "changes"),

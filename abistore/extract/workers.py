@@ -7,8 +7,8 @@ import os
 import pickle
 import socket
 import threading
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -120,6 +120,14 @@ class Worker:
         Raises :class:`LimitExceeded` where a limit was reached or the system killed the process, and
         :class:`ExtractError` where the process crashed, or ``cancelled`` became true.
         """
+        from abistore.model.snapshot_files import from_json
+
+        return tuple(map(from_json, self.read_written(file, options, cancelled)))
+
+    def read_written(
+        self, file: InputFile, options: ExtractOptions, cancelled: Callable[[], bool] | None = None
+    ) -> tuple[bytes, ...]:
+        """The same, each snapshot as it is written in JSON."""
         bounds, progress = self.bounds, options.progress
         silence = bounds.silence or 10 * (SECONDS + SECONDS_PER_MEGABYTE * file.size / (1 << 20))
         silent = replace(options, progress=None)
@@ -144,10 +152,8 @@ class Worker:
             self.kill()
         if isinstance(answer, Failed):
             raise named_error(answer.kind, answer.message, answer.hint)
-        from abistore.model.snapshot_files import from_json
-
         try:
-            return tuple(map(from_json, msgspec.msgpack.decode(answer.data, type=list[bytes])))
+            return msgspec.msgpack.decode(answer.data, type=tuple[bytes, ...])
         except msgspec.MsgspecError:
             raise _why(Ended(0), file) from None
 
@@ -185,10 +191,20 @@ class Workers:
         self, file: InputFile, options: ExtractOptions, cancelled: Callable[[], bool] | None = None
     ) -> tuple[Snapshot, ...]:
         """What :meth:`Worker.read` gives."""
+        with self._lent() as worker:
+            return worker.read(file, options, cancelled)
+
+    def read_written(self, file: InputFile, options: ExtractOptions) -> tuple[bytes, ...]:
+        """What :meth:`Worker.read_written` gives."""
+        with self._lent() as worker:
+            return worker.read_written(file, options)
+
+    @contextmanager
+    def _lent(self) -> Iterator[Worker]:
         with self._free:
             worker = self._taken()
             try:
-                return worker.read(file, options, cancelled)
+                yield worker
             finally:
                 self._idle.append(worker)
 

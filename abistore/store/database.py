@@ -293,6 +293,22 @@ class Database(ABC):
         """Be the only writer of what all share until the transaction ends: sums over rows, and the audit's end."""
         self.rows(_END)
 
+    @contextmanager
+    def part(self) -> Iterator[None]:
+        """A part of a transaction: where it fails, it alone is undone."""
+        self.command("SAVEPOINT part")
+        try:
+            yield
+        except BaseException:
+            self._undo_part()
+            raise
+        self.command("RELEASE SAVEPOINT part")
+
+    def _undo_part(self) -> None:
+        if not self.connection.invalidated and self.in_transaction:
+            with suppress(DBAPIError, StoreError):  # a broken connection; what broke it is being raised
+                self.command("ROLLBACK TO SAVEPOINT part")
+
     @abstractmethod
     def hold_tables(self, names: Sequence[str]) -> None:
         """Let no other write to these tables until the transaction ends; the first of them is that of the lines."""

@@ -503,6 +503,7 @@ class Store:
         self.database.close()
 
     transaction = _method(Database.transaction)
+    part = _method(Database.part)
     reading = _method(Database.reading)
 
     known = _method(known)

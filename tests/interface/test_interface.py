@@ -33,10 +33,11 @@ NO_RECORDS = {"OpenStore"}
 
 
 def called_by_commands() -> Iterator[str]:
-    """The functions of the service that commands import."""
+    """The functions of the service, and of archives, that commands import."""
+    rooms = ("abistore.service", "abistore.archive")
     for path in COMMANDS.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("abistore.service"):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(rooms):
                 yield from (alias.name for alias in node.names if alias.name.islower())
 
 

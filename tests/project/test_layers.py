@@ -27,7 +27,8 @@ BELOW: dict[str, set[str]] = {
         *("urls", "process", "errors", "limits", "files"),
         *("model", "extract", "store", "diffing", "report", "witness"),
     },
-    "interface": {"errors", "model", "report", "service"},
+    "archive": {"errors", "extract", "files", "installing", "model", "service", "store"},
+    "interface": {"errors", "model", "report", "service", "archive"},
     "mcp": {"arguments", "urls", "process", "errors", "installing", "limits", "files", "model", "report", "interface"},
     "cli": {
         "arguments",
@@ -39,6 +40,7 @@ BELOW: dict[str, set[str]] = {
         "model",
         "report",
         "service",
+        "archive",
         "mcp",
     },
 }

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from abistore.model.snapshot import Evidence
     from abistore.report.model import Report, Style
     from abistore.service.generate import GeneratedFormat
-    from abistore.service.ingest_gates import Gate, Ingested
+    from abistore.service.ingest_gates import Gate, Ingested, IngestPlan
     from abistore.service.site import SiteBuilt
     from abistore.service.snapshots import ExtractOptions
 
@@ -140,6 +140,23 @@ class StoringOptions(Options, frozen=True):
     actor: Actor = ""
 
 
+def ingest_plan(
+    build: BuildOptions, storing: StoringOptions, replacing: ReplacingOptions, gate: Gate, reading: ReadingOptions
+) -> IngestPlan:
+    """What the options say for every file."""
+    from abistore.service.ingest_gates import IngestPlan
+
+    return IngestPlan(
+        **build.words(),
+        **msgspec.structs.asdict(replacing),
+        tags=storing.tag,
+        expected_digest=storing.expected_digest,
+        actor=storing.actor,
+        gate=gate,
+        options=build.options(reading, suite=storing.suite),
+    )
+
+
 Files: TypeAlias = Annotated[tuple[Path, ...], Described(metavar="FILE...")]
 
 
@@ -179,20 +196,10 @@ def ingest_command(
     abistore ingest build/libfoo.so --version 1.3.0 --header include --against baseline
     """
     from abistore.service.ingest import ingest
-    from abistore.service.ingest_gates import IngestPlan
 
     with progress(settings) as advance:
-        plan = IngestPlan(
-            **build.words(),
-            **msgspec.structs.asdict(said),
-            **msgspec.structs.asdict(replacing),
-            tags=storing.tag,
-            expected_digest=storing.expected_digest,
-            dry_run=dry_run,
-            actor=storing.actor,
-            gate=admission.gate(gating, judging),
-            options=build.options(reading, suite=storing.suite),
-        )
+        plan = ingest_plan(build, storing, replacing, admission.gate(gating, judging), reading)
+        plan = msgspec.structs.replace(plan, dry_run=dry_run, **msgspec.structs.asdict(said))
         results = ingest(paths, plan, database=settings.database, progress=advance)
     return show_ingested(settings, tuple(_filtered(each, rendering) for each in results), rendering)
 

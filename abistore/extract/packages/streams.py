@@ -99,7 +99,7 @@ IN_FILE_NAME = re.compile(r"(.+?)[-_]v?(\d[\w.+~]*?)(?:[-_].*)?(?:\.tar)?\.(?:t?
 
 def from_control(data: bytes) -> PackageIdentity:
     """Of Debian's control file."""
-    said = _fields(data)
+    said = control_fields(data)
     name = said.get("Package", "")[:LONGEST]
     depends = ", ".join(filter(None, (said.get(field, "") for field in ("Pre-Depends", "Depends"))))
     return PackageIdentity(
@@ -116,12 +116,12 @@ def from_control(data: bytes) -> PackageIdentity:
 
 def from_metadata(data: bytes) -> PackageIdentity:
     """Of a wheel's METADATA."""
-    said = _fields(data)
+    said = control_fields(data)
     return PackageIdentity(said.get("Name", "")[:LONGEST], said.get("Version", "")[:LONGEST])
 
 
-def _fields(data: bytes) -> dict[str, str]:
-    """Lines ``Field: value``, up to the first empty one."""
+def control_fields(data: bytes) -> dict[str, str]:
+    """The fields of a control file or of one package in an index: ``Field: value``, up to the first empty line."""
     said = dict[str, str]()
     for line in _GOES_ON.sub(" ", data.decode("utf-8", "replace")).splitlines():
         if not line.strip():

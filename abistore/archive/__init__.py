@@ -1,0 +1,1 @@
+"""Archives: libraries by the thousand, read by many processes and stored by one."""

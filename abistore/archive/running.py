@@ -1,0 +1,413 @@
+"""Running an archive: processes or machines read files into snapshots, and one writer stores them in batches."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+
+from abistore.archive.items import Item, ItemKey
+from abistore.archive.log import ArchiveRun, ArchiveTally, LoggedItem, RunLog, logged, read_log
+from abistore.archive.repositories import items_of
+from abistore.errors import AbistoreError, StoreBusy, StoreError, UsageError
+from abistore.extract.bounded import read_bounded
+from abistore.extract.files import InputFile, open_input
+from abistore.extract.reader import ExtractOptions
+from abistore.extract.workers import Workers, shared
+from abistore.model.labels import Given
+from abistore.model.snapshot import Snapshot
+from abistore.model.structure import without_cycle_collection
+from abistore.service.database import Database, using
+from abistore.service.ingest import check_plan, has_several, ingest_known, ingest_read, ingest_safely, placed
+from abistore.service.ingest_gates import AS_IT_SAYS, Ingested, IngestPlan
+from abistore.service.snapshots import on_platform
+
+MOST_ITEMS: Final = 32
+"""How many items one transaction stores."""
+
+MOST_BYTES: Final = 256 << 20
+"""Bytes of files that are read and not yet stored, unless one file alone has more."""
+
+PATIENCE: Final = 30.0
+"""Seconds in which a database that ended is asked for again."""
+
+
+class ArchivePlan(Given, frozen=True):
+    """How the items of an archive are run.
+
+    ``jobs`` processes read on this machine; with one, this process reads. ``scheduler`` is the address of a Dask
+    scheduler, whose workers read instead. Each item is a line in ``log``; what ``resume`` has, the log of an earlier
+    run, is not read again, and without a ``log`` its lines are added there. ``shard`` as ``3/20`` takes the third of
+    twenty parts, and ``out`` is a folder to which snapshots are written instead of being stored.
+    """
+
+    jobs: int = 1
+    scheduler: str | None = None
+    log: Path | None = None
+    resume: Path | None = None
+    shard: str | None = None
+    out: Path | None = None
+
+    def check(self, plan: IngestPlan) -> None:
+        """Raise :class:`UsageError` for words that contradict each other."""
+        if self.jobs < 1:
+            raise UsageError(f"--jobs {self.jobs}: at least one process reads", "pass a number from 1 on")
+        if self.out is not None and not plan.gate.is_open:
+            raise UsageError(
+                "snapshots that are written to a folder pass no gate", "pass the gate to `abistore import`"
+            )
+        if plan.dry_run:
+            raise UsageError("an archive is not run dry", "try one of its files with `abistore ingest --dry-run`")
+
+    def part_of(self, items: Sequence[Item]) -> Sequence[Item]:
+        """The items of the shard. Raises :class:`UsageError` for a shard that is none."""
+        if self.shard is None:
+            return items
+        found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", self.shard)
+        number, count = (int(found[1]), int(found[2])) if found else (0, 0)
+        if not 1 <= number <= count:
+            raise UsageError(f"--shard {self.shard}: not a part", "write PART/PARTS, such as 3/20")
+        return items[number - 1 :: count]
+
+
+AS_ONE: Final = ArchivePlan()
+"""All items are read in this process, one after the other."""
+
+
+class ArchiveProgress(NamedTuple):
+    """How far a run is: items that are ``done`` of ``total``, that ``failed``, and ``red`` gates.
+
+    ``rate`` is in items a second, ``left`` in seconds; ``None`` before there is any rate.
+    """
+
+    done: int
+    total: int
+    failed: int
+    red: int
+    rate: float
+    left: float | None
+
+
+def archive_ingest(
+    sources: Sequence[str | Path],
+    plan: IngestPlan = AS_IT_SAYS,
+    running: ArchivePlan = AS_ONE,
+    *,
+    database: Database = None,
+    progress: Callable[[ArchiveProgress], None] | None = None,
+) -> ArchiveRun:
+    """Store every file of ``sources``: manifests, folders, package repositories, files, and ``-`` for standard input.
+
+    A file that fails is counted and logged, and the others are stored. Each is stored once, whoever is killed
+    meanwhile: the next run finds it known, and with ``running.resume`` does not open it.
+
+    Raises :class:`UsageError` for a manifest or words that are wrong, :class:`StoreError` where the database ends.
+    """
+    check_plan(plan)
+    running.check(plan)
+    listed = items_of(sources)
+    items = running.part_of(listed.items)
+    with ExitStack() as stack:
+        sink = stack.enter_context(_StoreSink(database))
+        place = stack.enter_context(_place(running))
+        before = read_log(running.resume) if running.resume else {}
+        log = stack.enter_context(RunLog(running.log or running.resume))
+        run = _Run(plan, place, sink, log, progress)
+        return run.result(items, before, listed.notes)
+
+
+# --- reading ------------------------------------------------------------------------------------------------------
+
+
+class ReadTask(NamedTuple):
+    """What another process or machine is asked: a file, and how to read it. To do it twice does no harm."""
+
+    path: Path
+    options: ExtractOptions
+
+
+Answer: TypeAlias = tuple[Snapshot, ...] | tuple[bytes, ...]
+"""The snapshots of the libraries in a file, or each as it is written in JSON."""
+
+
+class Here(Executor):
+    """An executor that does its work when it is asked to."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """The work, which is done."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except AbistoreError as error:
+            future.set_exception(error)
+        return future
+
+
+def read_here(task: ReadTask) -> tuple[Snapshot, ...]:
+    """The snapshots of a file, read in this process."""
+    with open_input(task.path) as file:
+        return read_bounded(file, task.options)
+
+
+def read_apart(task: ReadTask, workers: Workers | None = None) -> tuple[bytes, ...]:
+    """The snapshots of a file in JSON, read in a process that may be killed: one of those that this process shares."""
+    with open_input(task.path) as file:
+        return (workers or shared()).read_written(file, task.options)
+
+
+class ReadingPlace(NamedTuple):
+    """Where files are read: an executor, what it does with a file, and how many files it is given at once."""
+
+    executor: Executor
+    read: Callable[[ReadTask], Answer]
+    at_once: int
+
+    def begin(self, task: ReadTask) -> Future[Answer]:
+        """Begin to read a file."""
+        return self.executor.submit(self.read, task)
+
+
+@contextmanager
+def _place(running: ArchivePlan) -> Iterator[ReadingPlace]:
+    if running.jobs == 1:
+        yield ReadingPlace(Here(), read_here, MOST_ITEMS)
+        return
+    workers = Workers(running.jobs)
+    executor = ThreadPoolExecutor(running.jobs)
+    try:
+        yield ReadingPlace(executor, lambda task: read_apart(task, workers), 2 * MOST_ITEMS + 4 * running.jobs)
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
+        workers.close()  # an interrupt waits for no file
+        executor.shutdown()
+
+
+# --- storing ------------------------------------------------------------------------------------------------------
+
+
+class ReadItem(NamedTuple):
+    """An item that is being read: its open file, how it is stored, what will be read, and since when."""
+
+    item: Item
+    plan: IngestPlan
+    file: InputFile
+    future: Future[Answer]
+    begun: float
+
+    def read(self, file: InputFile, options: ExtractOptions) -> tuple[Snapshot, ...]:
+        """What was read. Raises what refused it."""
+        return _decoded(self.future.result())
+
+
+def _decoded(answer: Answer) -> tuple[Snapshot, ...]:
+    from abistore.model.snapshot_files import from_json
+
+    return tuple(from_json(each) if isinstance(each, bytes) else each for each in answer)
+
+
+class Sink(Protocol):
+    """Where snapshots are written: a store, or a folder."""
+
+    def known(self, item: Item, file: InputFile, plan: IngestPlan) -> LoggedItem | None:
+        """What becomes of an item that need not be read."""
+
+    def write(self, batch: Sequence[ReadItem]) -> list[LoggedItem]:
+        """What became of each item, all of which are written when this returns."""
+
+
+class _StoreSink:
+    """Stores snapshots: those of a batch in one transaction, or each in its own where a gate judges it first."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._stack = ExitStack()
+
+    def __enter__(self) -> _StoreSink:
+        self._store = self._stack.enter_context(using(self._database, write=True, create=True))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def known(self, item: Item, file: InputFile, plan: IngestPlan) -> LoggedItem | None:
+        begun = time.monotonic()
+        found = ingest_known(self._store, file, plan)
+        return None if found is None else logged(item, found, time.monotonic() - begun)
+
+    def write(self, batch: Sequence[ReadItem]) -> list[LoggedItem]:
+        if len(batch) > 1 and all(each.plan.gate.is_open for each in batch):
+            # where the database ended, or another writer waits for this one, each is stored by itself
+            with suppress(StoreError), self._store.transaction():
+                return [self._stored(each, self._store.part()) for each in batch]
+        return [self._alone(each) for each in batch]
+
+    def _alone(self, each: ReadItem) -> LoggedItem:
+        try:
+            return self._stored(each)
+        except StoreError:
+            self._open_again()
+        return self._stored(each)
+
+    def _stored(self, each: ReadItem, within: AbstractContextManager[None] | None = None) -> LoggedItem:
+        """What became of an item. Raises :class:`StoreError` only where the database cannot go on."""
+
+        def work() -> Ingested:
+            with within or nullcontext():
+                return placed(self._store, ingest_read(self._store, each.file, each.plan, each.read))
+
+        return logged(each.item, _safely(each.file.path, work), time.monotonic() - each.begun)
+
+    def _open_again(self) -> None:
+        """Open a database that ended, which may be starting again. Raises :class:`StoreError`."""
+        self._stack.close()
+        until, wait = time.monotonic() + PATIENCE, 0.25
+        while True:
+            try:
+                self.__enter__()
+            except StoreError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(wait)
+                wait = min(2 * wait, 4.0)
+            else:
+                return
+
+
+def _safely(path: Path, work: Callable[[], Ingested]) -> Ingested:
+    """:func:`ingest_safely`, except for an error that the next item would meet as well."""
+
+    def checked() -> Ingested:
+        try:
+            return work()
+        except StoreError as error:
+            if type(error) in {StoreError, StoreBusy}:
+                raise _Ended(error) from error
+            raise
+
+    try:
+        return ingest_safely(path, checked)
+    except _Ended as ended:
+        raise ended.error from None
+
+
+class _Ended(Exception):
+    """The database cannot go on."""
+
+    def __init__(self, error: StoreError) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+# --- running ------------------------------------------------------------------------------------------------------
+
+
+class _Run:
+    """Items on their way: those that are read wait for the one writer, in the order of the archive."""
+
+    def __init__(
+        self,
+        plan: IngestPlan,
+        place: ReadingPlace,
+        sink: Sink,
+        log: RunLog,
+        progress: Callable[[ArchiveProgress], None] | None,
+    ) -> None:
+        self._plan = plan
+        self._place = place
+        self._sink = sink
+        self._log = log
+        self._progress = progress
+        self._tally = ArchiveTally()
+        self._waiting: deque[ReadItem] = deque()
+        self._bytes = 0
+        self._total = self._resumed = 0
+        self._begun = time.monotonic()
+
+    def result(self, items: Sequence[Item], before: Mapping[ItemKey, LoggedItem], notes: tuple[str, ...]) -> ArchiveRun:
+        """Run all items but those that are done ``before``."""
+        self._total = len(items)
+        done = {each.key: found for each in items if (found := before.get(each.key)) is not None and found.is_final}
+        self._tally.add(done.values())
+        self._resumed = len(done)
+        try:
+            for item in items:
+                if item.key not in done:
+                    self._begin(item)
+            while self._waiting:
+                self._write_first()
+        finally:
+            for each in self._waiting:
+                each.file.close()
+        return ArchiveRun(
+            items=self._total,
+            exit_code=self._tally.exit_code,
+            seconds=round(time.monotonic() - self._begun, 3),
+            counts=dict(sorted(self._tally.counts.items())),
+            resumed=self._resumed,
+            red=self._tally.red,
+            failures=tuple(self._tally.failures()),
+            notes=notes,
+        )
+
+    def _begin(self, item: Item) -> None:
+        """Begin to read an item that is not known, once there is room for it."""
+        begun = time.monotonic()
+        try:
+            plan = item.plan(self._plan)
+            file = open_input(item.path)
+        except AbistoreError as error:
+            self._done([logged(item, _failure(item, error), 0.0)])
+            return
+        while self._waiting and not self._has_room(file.size):
+            self._write_first()
+        try:
+            known = self._sink.known(item, file, plan)
+        except AbistoreError as error:
+            known = logged(item, _failure(item, error), time.monotonic() - begun)
+        if known is not None:
+            file.close()
+            self._done([known])
+            return
+        options = plan.options if has_several(file, plan) else on_platform(plan.options, plan.target)
+        with without_cycle_collection():
+            future = self._place.begin(ReadTask(item.path, options))
+        self._waiting.append(ReadItem(item, plan, file, future, begun))
+        self._bytes += file.size
+
+    def _has_room(self, size: int) -> bool:
+        return len(self._waiting) < self._place.at_once and self._bytes + size <= MOST_BYTES
+
+    def _write_first(self) -> None:
+        """Wait for the first item, and write it with those behind it that are read."""
+        batch = list[ReadItem]()
+        while self._waiting and len(batch) < MOST_ITEMS and (not batch or self._waiting[0].future.done()):
+            first = self._waiting.popleft()
+            with suppress(AbistoreError):
+                first.future.result()
+            batch.append(first)
+        try:
+            with without_cycle_collection():
+                self._done(self._sink.write(batch))
+        finally:
+            for each in batch:
+                self._bytes -= each.file.size
+                each.file.close()
+
+    def _done(self, lines: Sequence[LoggedItem]) -> None:
+        self._log.write(lines)
+        self._tally.add(lines)
+        if self._progress is None:
+            return
+        now, tally = time.monotonic() - self._begun, self._tally
+        rate = (tally.done - self._resumed) / now if now > 0 else 0.0
+        left = (self._total - tally.done) / rate if rate > 0 else None
+        self._progress(ArchiveProgress(tally.done, self._total, tally.failed, tally.red, rate, left))
+
+
+def _failure(item: Item, error: AbistoreError) -> Ingested:
+    return Ingested(str(item.path), "failed", error.exit_code, code=error.code, error=error.message, hint=error.hint)

@@ -1,0 +1,157 @@
+"""``archive``: files by the thousand, stored by one command, on one machine or many."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import click
+
+from abistore.arguments import Described
+from abistore.cli.commands.ingest import AdmissionOptions, ReplacingOptions, StoringOptions, ingest_plan
+from abistore.cli.options import SharedSettings
+from abistore.cli.output import answer, note
+from abistore.cli.reading_options import BuildOptions, JudgingOptions, ReadingOptions
+from abistore.cli.rendering import AllowingOptions
+from abistore.cli.verbs import Options, group, verb
+from abistore.model.words import counted, in_line
+
+if TYPE_CHECKING:
+    from abistore.archive.log import ArchiveRun, FailureCount
+    from abistore.archive.running import ArchiveProgress
+
+archive_command = group("archive", "Store whole archives: thousands of files, by many processes or machines.")
+
+
+class RunningOptions(Options, frozen=True):
+    """Where files are read, what is logged, and which of them."""
+
+    title: ClassVar[str] = "Running"
+    jobs: Annotated[
+        int, Described("Read files in this many processes; with 1, in the process that stores.", main=True, least=1)
+    ] = 1
+    log: Annotated[
+        Path | None, Described("Append one JSON line for each file to this log.", metavar="FILE", main=True)
+    ] = None
+    resume: Annotated[
+        Path | None,
+        Described(
+            "Continue an earlier run: files that its log has as stored, known or rejected by a gate are skipped, and "
+            "those that failed are read again. Without --log, lines are appended to this log.",
+            metavar="LOG",
+            main=True,
+        ),
+    ] = None
+
+
+@verb("ingest", gives={"run": "archive.running:archive_ingest"}, inside=archive_command)
+def archive_ingest_command(
+    settings: SharedSettings,
+    sources: Annotated[tuple[str, ...], Described(metavar="SOURCE...", complete="file")],
+    *,
+    running: RunningOptions,
+    build: BuildOptions,
+    storing: StoringOptions,
+    admission: AdmissionOptions,
+    replacing: ReplacingOptions,
+    gating: AllowingOptions,
+    judging: JudgingOptions,
+    reading: ReadingOptions,
+) -> int:
+    """Store every library of each SOURCE as a release.
+
+    SOURCE is a manifest, a folder, the folder or index of a package repository, or - for a manifest on standard input.
+
+    A manifest has a line for each file: PATH VERSION, and then words like library=libfoo, profile=musl,
+    headers=include/foo, debug=libfoo.debug, devel=libfoo-dev.deb, revision=4f2a91c, released=2026-02-01. Paths are
+    relative to the manifest. A package needs no VERSION. A folder is searched for libraries, packages and JSON
+    snapshots. Of a Debian or RPM repository, each library package is paired with the packages of the same source that
+    have its debug information and headers.
+
+    Files are read by --jobs processes, and stored by one in batches. If one fails, the others are stored. A file that
+    is stored already costs its digest alone. Whatever is killed, nothing is lost or stored twice: run the command again
+    with --resume.
+
+    Exits with 0, or with the highest code of all files.
+
+    \b
+    abistore archive ingest libraries.txt --jobs 4 --log run.jsonl
+    abistore archive ingest libraries.txt --jobs 4 --resume run.jsonl
+    """
+    from abistore.archive.running import ArchivePlan, archive_ingest
+
+    plan = ingest_plan(build, storing, replacing, admission.gate(gating, judging), reading)
+    way = ArchivePlan(jobs=running.jobs, log=running.log, resume=running.resume)
+    shown = ProgressLine(settings)
+    done = archive_ingest(sources, plan, way, database=settings.database, progress=shown.advance)
+    shown.finish()
+    answer(settings, {"run": done}, lambda: "\n".join(_lines(done)))
+    for each in done.notes:
+        note(settings, each, "note")
+    return done.exit_code
+
+
+def _lines(run: ArchiveRun) -> Iterator[str]:
+    """The summary: how many items became what, and why others did not."""
+    from abistore.archive.log import STATUSES
+
+    counts = ", ".join(f"{run.counts[each]:,} {each}" for each in STATUSES if each in run.counts)
+    resumed = f" ({run.resumed:,} by an earlier run)" if run.resumed else ""
+    rate = (run.items - run.resumed) / run.seconds if run.seconds else 0.0
+    yield f"{counted(run.items, 'file')}: {counts}{resumed}; {_duration(run.seconds)}, {rate:,.1f} a second"
+    if run.red:
+        yield f"{counted(run.red, 'gate')} failed"
+    yield from map(_failure, run.failures)
+
+
+def _failure(each: FailureCount) -> str:
+    more = f" (and {each.count - 1:,} more)" if each.count > 1 else ""
+    return f"{each.count:6,}  {each.code} ({each.exit_code})  {in_line(each.error)}{more}"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 100 else str(timedelta(seconds=round(seconds)))
+
+
+OFTEN, SELDOM = 0.2, 30.0
+"""Seconds between two states of the line on a terminal, and between two lines elsewhere."""
+
+WIDTH = 24
+"""Characters of the bar."""
+
+
+class ProgressLine:
+    """How far a run is: a line that changes on a terminal, or now and then a line; none with ``-q`` or ``--json``."""
+
+    def __init__(self, settings: SharedSettings) -> None:
+        self._terminal = sys.stderr.isatty()
+        self._next = time.monotonic() + (1.0 if self._terminal else SELDOM)
+        self._shown = False
+        self.advance: Callable[[ArchiveProgress], None] | None = self._advance
+        if settings.json or settings.verbosity < 0:
+            self.advance = None
+
+    def _advance(self, state: ArchiveProgress) -> None:
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + (OFTEN if self._terminal else SELDOM)
+        self._shown = True
+        click.echo(f"\r\x1b[K{_state(state)}" if self._terminal else _state(state), err=True, nl=not self._terminal)
+
+    def finish(self) -> None:
+        """Take the line away: the summary follows."""
+        if self._terminal and self._shown:
+            click.echo("\r\x1b[K", err=True, nl=False)
+
+
+def _state(state: ArchiveProgress) -> str:
+    full = WIDTH * state.done // max(state.total, 1)
+    bar = "#" * full + "-" * (WIDTH - full)
+    left = "" if state.left is None else f"  {_duration(state.left)} left"
+    gates = f"  {counted(state.red, 'gate')} red" if state.red else ""
+    return f"[{bar}] {state.done:,} of {state.total:,}  {state.failed:,} failed{gates}  {state.rate:,.1f}/s{left}"
