@@ -28,6 +28,7 @@
     │   └── StoreBusy        locked for longer than the busy timeout
     ├── EvidenceMissing      a verdict has less evidence than its gate requires (72)
     ├── OutputError          the answer cannot be written (73)
+    ├── SchedulerLost        the scheduler of an archive run cannot be reached (75)
     ├── PolicyError          a policy or a suppression is wrong (64)
     └── ConfigError          the project's abistore.toml is wrong (64)
 
@@ -255,6 +256,14 @@ class OutputError(AbistoreError):
     code = "output"
     exit_code = 73
     usual_hint = "name another file with -o, or make room"
+
+
+class SchedulerLost(AbistoreError):
+    """The scheduler whose workers read an archive cannot be reached, or its workers cannot do the work."""
+
+    code = "scheduler"
+    exit_code = 75
+    usual_hint = "start it again, then continue with --resume LOG"
 
 
 class PolicyError(AbistoreError):

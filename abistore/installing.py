@@ -14,7 +14,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-REQUIRED: Final[Mapping[str, str]] = {"mcp": "mcp>=2.3,<3", "postgres": "psycopg[binary]>=3.2"}
+REQUIRED: Final[Mapping[str, str]] = {
+    "dask": "distributed>=2026.1",
+    "mcp": "mcp>=2.3,<3",
+    "postgres": "psycopg[binary]>=3.2",
+}
 """What each extra requires: what to install where nobody knows where abistore came from."""
 
 

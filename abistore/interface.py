@@ -19,6 +19,7 @@ from abistore.errors import (
     PatchError as PatchError,
     PathDenied as PathDenied,
     PolicyError as PolicyError,
+    SchedulerLost as SchedulerLost,
     SchemaMismatch as SchemaMismatch,
     SnapshotError as SnapshotError,
     SnapshotNotFound as SnapshotNotFound,

@@ -6,26 +6,39 @@ import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+
+import msgspec
 
 from abistore.archive.items import Item, ItemKey
 from abistore.archive.log import ArchiveRun, ArchiveTally, LoggedItem, RunLog, logged, read_log
 from abistore.archive.repositories import items_of
-from abistore.errors import AbistoreError, StoreBusy, StoreError, UsageError
+from abistore.errors import (
+    AbistoreError,
+    LimitExceeded,
+    OutputError,
+    SchedulerLost,
+    StoreBusy,
+    StoreError,
+    UsageError,
+)
 from abistore.extract.bounded import read_bounded
 from abistore.extract.files import InputFile, open_input
 from abistore.extract.reader import ExtractOptions
 from abistore.extract.workers import Workers, shared
+from abistore.files import write_whole
+from abistore.installing import how_to_install
 from abistore.model.labels import Given
-from abistore.model.snapshot import Snapshot
+from abistore.model.snapshot import Snapshot, digest, snapshot_digest
 from abistore.model.structure import without_cycle_collection
 from abistore.service.database import Database, using
-from abistore.service.ingest import check_plan, has_several, ingest_known, ingest_read, ingest_safely, placed
+from abistore.service.ingest import check_plan, has_several, ingest_known, ingest_read, ingest_safely, labelled, placed
 from abistore.service.ingest_gates import AS_IT_SAYS, Ingested, IngestPlan
-from abistore.service.snapshots import on_platform
+from abistore.service.snapshots import on_platform, written
 
 MOST_ITEMS: Final = 32
 """How many items one transaction stores."""
@@ -113,7 +126,8 @@ def archive_ingest(
     listed = items_of(sources)
     items = running.part_of(listed.items)
     with ExitStack() as stack:
-        sink = stack.enter_context(_StoreSink(database))
+        out = running.out
+        sink: Sink = stack.enter_context(_StoreSink(database)) if out is None else _FolderSink(out)
         place = stack.enter_context(_place(running))
         before = read_log(running.resume) if running.resume else {}
         log = stack.enter_context(RunLog(running.log or running.resume))
@@ -129,6 +143,8 @@ class ReadTask(NamedTuple):
 
     path: Path
     options: ExtractOptions
+    folder: Path
+    """What paths are relative to."""
 
 
 Answer: TypeAlias = tuple[Snapshot, ...] | tuple[bytes, ...]
@@ -156,8 +172,8 @@ def read_here(task: ReadTask) -> tuple[Snapshot, ...]:
 
 def read_apart(task: ReadTask, workers: Workers | None = None) -> tuple[bytes, ...]:
     """The snapshots of a file in JSON, read in a process that may be killed: one of those that this process shares."""
-    with open_input(task.path) as file:
-        return (workers or shared()).read_written(file, task.options)
+    with open_input(task.folder / task.path) as file:
+        return (workers or shared()).read_written(file, task.options, task.folder)
 
 
 class ReadingPlace(NamedTuple):
@@ -167,13 +183,17 @@ class ReadingPlace(NamedTuple):
     read: Callable[[ReadTask], Answer]
     at_once: int
 
-    def begin(self, task: ReadTask) -> Future[Answer]:
+    def begin(self, path: Path, options: ExtractOptions) -> Future[Answer]:
         """Begin to read a file."""
-        return self.executor.submit(self.read, task)
+        return self.executor.submit(self.read, ReadTask(path, options, Path.cwd()))
 
 
 @contextmanager
 def _place(running: ArchivePlan) -> Iterator[ReadingPlace]:
+    if running.scheduler is not None:
+        with _dask(running.scheduler) as place:
+            yield place
+        return
     if running.jobs == 1:
         yield ReadingPlace(Here(), read_here, MOST_ITEMS)
         return
@@ -185,6 +205,45 @@ def _place(running: ArchivePlan) -> Iterator[ReadingPlace]:
         executor.shutdown(wait=False, cancel_futures=True)
         workers.close()  # an interrupt waits for no file
         executor.shutdown()
+
+
+CONNECT: Final = 10.0
+"""Seconds in which a scheduler answers."""
+
+
+@contextmanager
+def _dask(address: str) -> Iterator[ReadingPlace]:
+    """The workers of a Dask scheduler. Raises :class:`SchedulerLost`."""
+    try:
+        distributed: Any = import_module("distributed")  # the extra `dask`
+    except ImportError as error:
+        message = "--scheduler needs the package distributed"
+        raise UsageError(message, f"install it: {how_to_install('dask')}") from error
+    try:
+        client = distributed.Client(address, timeout=CONNECT, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise SchedulerLost(f"{address}: no Dask scheduler answers: {error}", "start one: dask scheduler") from error
+    try:
+        at_once = 2 * MOST_ITEMS + 4 * sum(client.nthreads().values())
+        yield ReadingPlace(client.get_executor(pure=False), read_apart, at_once)
+    finally:
+        with suppress(OSError, TimeoutError):  # it ended before
+            client.close(CONNECT)
+
+
+def _result(future: Future[Answer], path: Path) -> Answer:
+    """What was read. Raises what refused it, and :class:`SchedulerLost`."""
+    try:
+        return future.result()
+    except CancelledError as error:
+        raise SchedulerLost(f"{path}: the scheduler ended, or the task was cancelled") from error
+    except Exception as error:
+        if isinstance(error, AbistoreError) or not type(error).__module__.startswith("distributed"):
+            raise
+        if type(error).__name__ == "KilledWorker":
+            message = f"{path}: each worker that read it was killed, probably out of memory"
+            raise LimitExceeded(message, "give the workers more memory") from error
+        raise SchedulerLost(f"the scheduler or its workers failed: {error}") from error
 
 
 # --- storing ------------------------------------------------------------------------------------------------------
@@ -201,7 +260,7 @@ class ReadItem(NamedTuple):
 
     def read(self, file: InputFile, options: ExtractOptions) -> tuple[Snapshot, ...]:
         """What was read. Raises what refused it."""
-        return _decoded(self.future.result())
+        return _decoded(_result(self.future, self.item.path))
 
 
 def _decoded(answer: Answer) -> tuple[Snapshot, ...]:
@@ -278,6 +337,46 @@ class _StoreSink:
                 return
 
 
+class _FolderSink:
+    """Writes snapshots to a folder, for `import`: each as a file whose name is that of its release and content."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"{folder}: cannot be created: {error.strerror}") from error
+
+    def known(self, item: Item, file: InputFile, plan: IngestPlan) -> LoggedItem | None:
+        return None
+
+    def write(self, batch: Sequence[ReadItem]) -> list[LoggedItem]:
+        return [self._written(each) for each in batch]
+
+    def _written(self, each: ReadItem) -> LoggedItem:
+        try:
+            snapshots = [labelled(read, each.file.path, each.plan) for read in each.read(each.file, each.plan.options)]
+            digests = tuple(map(self._write, snapshots))
+        except (SchedulerLost, OutputError):
+            raise
+        except AbistoreError as error:
+            return logged(each.item, _failure(each.item, error), time.monotonic() - each.begun)
+        line = logged(each.item, Ingested(str(each.item.path), "stored"), time.monotonic() - each.begun)
+        releases = tuple(f"{one.library}@{one.version}" for one in snapshots)
+        return msgspec.structs.replace(line, status="written", releases=releases, digests=digests)
+
+    def _write(self, snapshot: Snapshot) -> str:
+        """Write a snapshot; its digest."""
+        data = written(snapshot)
+        name = f"{snapshot.library}-{snapshot.version}-{snapshot.target.machine}-{digest(data).hex()[:12]}.json"
+        path = self._folder / re.sub(r"[/\0]", "_", name)
+        try:
+            write_whole(path, (data,))
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be written: {error.strerror}", "make room, then resume") from error
+        return snapshot_digest(snapshot).hex()
+
+
 def _safely(path: Path, work: Callable[[], Ingested]) -> Ingested:
     """:func:`ingest_safely`, except for an error that the next item would meet as well."""
 
@@ -288,6 +387,8 @@ def _safely(path: Path, work: Callable[[], Ingested]) -> Ingested:
             if type(error) in {StoreError, StoreBusy}:
                 raise _Ended(error) from error
             raise
+        except SchedulerLost as error:
+            raise _Ended(error) from error
 
     try:
         return ingest_safely(path, checked)
@@ -296,9 +397,9 @@ def _safely(path: Path, work: Callable[[], Ingested]) -> Ingested:
 
 
 class _Ended(Exception):
-    """The database cannot go on."""
+    """The run cannot go on."""
 
-    def __init__(self, error: StoreError) -> None:
+    def __init__(self, error: AbistoreError) -> None:
         super().__init__(error)
         self.error = error
 
@@ -375,7 +476,7 @@ class _Run:
             return
         options = plan.options if has_several(file, plan) else on_platform(plan.options, plan.target)
         with without_cycle_collection():
-            future = self._place.begin(ReadTask(item.path, options))
+            future = self._place.begin(item.path, options)
         self._waiting.append(ReadItem(item, plan, file, future, begun))
         self._bytes += file.size
 
@@ -387,8 +488,7 @@ class _Run:
         batch = list[ReadItem]()
         while self._waiting and len(batch) < MOST_ITEMS and (not batch or self._waiting[0].future.done()):
             first = self._waiting.popleft()
-            with suppress(AbistoreError):
-                first.future.result()
+            wait([first.future])
             batch.append(first)
         try:
             with without_cycle_collection():

@@ -125,14 +125,18 @@ class Worker:
         return tuple(map(from_json, self.read_written(file, options, cancelled)))
 
     def read_written(
-        self, file: InputFile, options: ExtractOptions, cancelled: Callable[[], bool] | None = None
+        self,
+        file: InputFile,
+        options: ExtractOptions,
+        cancelled: Callable[[], bool] | None = None,
+        folder: Path | None = None,
     ) -> tuple[bytes, ...]:
-        """The same, each snapshot as it is written in JSON."""
+        """The same, each snapshot as it is written in JSON. Paths are relative to ``folder``, or the current one."""
         bounds, progress = self.bounds, options.progress
         silence = bounds.silence or 10 * (SECONDS + SECONDS_PER_MEGABYTE * file.size / (1 << 20))
         silent = replace(options, progress=None)
         request = ReadRequest(
-            file.path, _folder(), silent, progress is not None, bounds.seconds, bounds.memory, roots()
+            file.path, folder or _folder(), silent, progress is not None, bounds.seconds, bounds.memory, roots()
         )
         try:
             answer = self._child.ask(
@@ -194,10 +198,10 @@ class Workers:
         with self._lent() as worker:
             return worker.read(file, options, cancelled)
 
-    def read_written(self, file: InputFile, options: ExtractOptions) -> tuple[bytes, ...]:
+    def read_written(self, file: InputFile, options: ExtractOptions, folder: Path | None = None) -> tuple[bytes, ...]:
         """What :meth:`Worker.read_written` gives."""
         with self._lent() as worker:
-            return worker.read_written(file, options)
+            return worker.read_written(file, options, folder=folder)
 
     @contextmanager
     def _lent(self) -> Iterator[Worker]:

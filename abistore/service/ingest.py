@@ -414,6 +414,20 @@ def _request(snapshot: Snapshot, path: Path, plan: IngestPlan) -> IngestRequest:
     )
 
 
+def labelled(snapshot: Snapshot, path: Path, plan: IngestPlan) -> Snapshot:
+    """The snapshot of a file with the names and facts under which another store would import it."""
+    request, exported = _request(snapshot, path, plan), snapshot.exported or Exported()
+    profile = request.profile if request.profile != DEFAULT_PROFILE else None
+    facts = {"released": request.released, "revision": request.revision, "url": request.url, "tags": request.tags}
+    said = msgspec.structs.replace(exported, profile=profile, **facts)
+    return msgspec.structs.replace(
+        snapshot,
+        library=request.library or snapshot.library,
+        version=request.version,
+        exported=said if said != Exported() else None,
+    )
+
+
 def _version(snapshot: Snapshot, path: Path, plan: IngestPlan) -> str:
     found = plan.version or _version_of_path(path, plan.version_from)
     if not found and plan.version_from == "soname":

@@ -14,8 +14,10 @@ from tests.build import build_library
 from tests.cli.conftest import Call
 
 
-def logged(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
+def logged(path: Path, *, torn: bool = False) -> list[dict[str, Any]]:
+    """The lines of a log; where it may be ``torn``, all but those that a kill cut off."""
+    lines = path.read_text().splitlines()
+    return [json.loads(line) for line in lines if not torn or line.endswith("}")]
 
 
 def stored(database: Path) -> list[tuple[str, str, str]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import click
+import msgspec
 
 from abistore.arguments import Described
 from abistore.cli.commands.ingest import AdmissionOptions, ReplacingOptions, StoringOptions, ingest_plan
@@ -43,6 +44,22 @@ class RunningOptions(Options, frozen=True):
             "Continue an earlier run: files that its log has as stored, known or rejected by a gate are skipped, and "
             "those that failed are read again. Without --log, lines are appended to this log.",
             metavar="LOG",
+            main=True,
+        ),
+    ] = None
+    scheduler: Annotated[
+        str | None,
+        Described("Have the workers of this Dask scheduler read the files: tcp://HOST:8786.", metavar="URL", main=True),
+    ] = None
+    shard: Annotated[
+        str | None,
+        Described("Run only this part of the files: 3/20 is the third of 20 parts.", metavar="PART/PARTS", main=True),
+    ] = None
+    out: Annotated[
+        Path | None,
+        Described(
+            "Write snapshots to this folder instead of storing them; `abistore import` stores them.",
+            metavar="FOLDER",
             main=True,
         ),
     ] = None
@@ -81,11 +98,13 @@ def archive_ingest_command(
     \b
     abistore archive ingest libraries.txt --jobs 4 --log run.jsonl
     abistore archive ingest libraries.txt --jobs 4 --resume run.jsonl
+    abistore archive ingest mirror/dists/stable --scheduler tcp://head:8786 --log run.jsonl
+    abistore archive ingest libraries.txt --shard 3/20 --out shard3
     """
     from abistore.archive.running import ArchivePlan, archive_ingest
 
     plan = ingest_plan(build, storing, replacing, admission.gate(gating, judging), reading)
-    way = ArchivePlan(jobs=running.jobs, log=running.log, resume=running.resume)
+    way = ArchivePlan(**msgspec.structs.asdict(running))
     shown = ProgressLine(settings)
     done = archive_ingest(sources, plan, way, database=settings.database, progress=shown.advance)
     shown.finish()
