@@ -177,15 +177,25 @@ def read_apart(task: ReadTask, workers: Workers | None = None) -> tuple[bytes, .
 
 
 class ReadingPlace(NamedTuple):
-    """Where files are read: an executor, what it does with a file, and how many files it is given at once."""
+    """Where files are read: an executor, what it does with a file, and how many files it is given at once.
+
+    ``check`` raises :class:`SchedulerLost` where nobody works any more.
+    """
 
     executor: Executor
     read: Callable[[ReadTask], Answer]
     at_once: int
+    check: Callable[[], None] = lambda: None
 
     def begin(self, path: Path, options: ExtractOptions) -> Future[Answer]:
-        """Begin to read a file."""
+        """Begin to read a file. Raises :class:`SchedulerLost`."""
+        self.check()
         return self.executor.submit(self.read, ReadTask(path, options, Path.cwd()))
+
+    def wait(self, future: Future[Answer]) -> None:
+        """Wait until a file is read, or could not be. Raises :class:`SchedulerLost`."""
+        while not wait([future], LOOK).done:
+            self.check()
 
 
 @contextmanager
@@ -207,8 +217,8 @@ def _place(running: ArchivePlan) -> Iterator[ReadingPlace]:
         executor.shutdown()
 
 
-CONNECT: Final = 10.0
-"""Seconds in which a scheduler answers."""
+CONNECT, LOOK = 10.0, 1.0
+"""Seconds in which a scheduler answers, and after which a run looks whether it is still there."""
 
 
 @contextmanager
@@ -225,10 +235,27 @@ def _dask(address: str) -> Iterator[ReadingPlace]:
         raise SchedulerLost(f"{address}: no Dask scheduler answers: {error}", "start one: dask scheduler") from error
     try:
         at_once = 2 * MOST_ITEMS + 4 * sum(client.nthreads().values())
-        yield ReadingPlace(client.get_executor(pure=False), read_apart, at_once)
+        yield ReadingPlace(client.get_executor(pure=False), read_apart, at_once, _Watch(client, address).check)
     finally:
         with suppress(OSError, TimeoutError):  # it ended before
             client.close(CONNECT)
+
+
+class _Watch:
+    """Looks whether a client is connected: without its scheduler, it waits for ever."""
+
+    def __init__(self, client: Any, address: str) -> None:
+        self._client, self._address = client, address
+        self._since: float | None = None
+
+    def check(self) -> None:
+        """Raise :class:`SchedulerLost` where the scheduler has been gone for some seconds."""
+        if self._client.status == "running":
+            self._since = None
+            return
+        self._since = self._since or time.monotonic()
+        if self._client.status == "closed" or time.monotonic() - self._since > CONNECT:
+            raise SchedulerLost(f"{self._address}: the Dask scheduler has ended")
 
 
 def _result(future: Future[Answer], path: Path) -> Answer:
@@ -488,7 +515,7 @@ class _Run:
         batch = list[ReadItem]()
         while self._waiting and len(batch) < MOST_ITEMS and (not batch or self._waiting[0].future.done()):
             first = self._waiting.popleft()
-            wait([first.future])
+            self._place.wait(first.future)
             batch.append(first)
         try:
             with without_cycle_collection():

@@ -19,7 +19,7 @@ from tests.build import build_library
 
 pytestmark = pytest.mark.full
 
-PATIENCE = 120.0
+PATIENCE = 60.0
 MANY = 60
 
 
