@@ -332,14 +332,16 @@ MOST = 8
 """So many processes at most: each holds one library in memory."""
 
 
-class Changed(NamedTuple):
+class ChangedLibrary(NamedTuple):
     """A library whose pages may be other ones now: its folder, and the digest of what they are made of."""
 
     folder: str
     cursor: str
 
 
-def made_of(changed: Mapping[str, Changed], libraries: SiteFolder, store: Store, source: SiteSource) -> Iterator[Made]:
+def made_of(
+    changed: Mapping[str, ChangedLibrary], libraries: SiteFolder, store: Store, source: SiteSource
+) -> Iterator[Made]:
     """Write the pages of each library to its folder below ``libraries``, in the order given."""
     jobs = min(os.cpu_count() or 1, len(changed) // WORTH_A_PROCESS, MOST)
     if jobs < 2 or isinstance(source.database, OpenStore):  # an open store stays with whoever opened it
@@ -360,7 +362,7 @@ class _Shared(NamedTuple):
 
 
 def _by_processes(
-    changed: Mapping[str, Changed], libraries: Path, source: SiteSource, jobs: int
+    changed: Mapping[str, ChangedLibrary], libraries: Path, source: SiteSource, jobs: int
 ) -> Iterator[tuple[Made, Tally]]:
     """Libraries and what was done to their files, in order; each process takes the next one when it is free."""
     children = [Child("abistore.service.site") for _ in range(jobs)]
@@ -369,7 +371,7 @@ def _by_processes(
         free.put(child)
     shared = _Shared(libraries, source._replace(database=locate(source.database)))
 
-    def ask(name: str, one: Changed) -> tuple[Made, Tally]:
+    def ask(name: str, one: ChangedLibrary) -> tuple[Made, Tally]:
         child = free.get()
         try:
             return _answer(child, pickle.dumps((shared, name, one)), name)
@@ -490,7 +492,7 @@ class _Libraries:
         self.below, self._folders = below, folders
         within = {name: below.inside(folder) for name, folder in folders.items()}
         self.standing = {name: folder for name, folder in within.items() if folder.stands(now[name])}
-        self.changed = {name: Changed(folders[name], now[name]) for name in folders if name not in self.standing}
+        self.changed = {name: ChangedLibrary(folders[name], now[name]) for name in folders if name not in self.standing}
         self.releases = 0
 
     def write(self, store: Store, source: SiteSource, progress: Progress | None) -> list[Made]:
