@@ -175,6 +175,9 @@ MODE = Described(
 ConsumersToo: TypeAlias = Annotated[
     bool, Described("List the stored programs that each break affects (`abistore consumers add`).")
 ]
+WitnessToo: TypeAlias = Annotated[
+    bool, Described("Show each break by a program that an old user could have written (`abistore witness`).")
+]
 ShowOnly: TypeAlias = Annotated[
     str | None,
     Described(

@@ -282,8 +282,8 @@ from abistore.service.history import (
     RunsOn as RunsOn,
     compatible_range as compatible_range,
 )
-from abistore.model.witness import Witness as Witness
-from abistore.service.witnesses import Witnesses as Witnesses, witnesses as witnesses
+from abistore.report.model import Witness as Witness
+from abistore.service.witnesses import Witnesses as Witnesses, WitnessPlan as WitnessPlan, witnesses as witnesses
 from abistore.service.site import SiteBuilt as SiteBuilt, build_site as build_site
 from abistore.service.site import SitePlan as SitePlan
 from abistore.service.snapshots import (

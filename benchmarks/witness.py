@@ -14,8 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
-from abistore.model.witness import Witness
-from abistore.report.model import ReportedFinding
+from abistore.report.model import ReportedFinding, Witness
 from abistore.service.judging import judge
 from abistore.service.witnesses import BREAKS
 from abistore.witness.making import Maker

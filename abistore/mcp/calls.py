@@ -74,7 +74,7 @@ from abistore.mcp.sessions import (
     configure,
 )
 from abistore.mcp.settings import WRITE, Refusal, Settings, absolute, write_disabled
-from abistore.mcp.tools.all import TO_FILE, WRITING
+from abistore.mcp.tools.all import PROVING, TO_FILE, WRITING
 from abistore.mcp.tools.declaration import Tool
 from abistore.model.labels import blank_in
 from abistore.model.words import did_you_mean, in_line, near
@@ -482,7 +482,7 @@ class Server(ReadingServer):
     ) -> CallToolResult | InputRequiredResult:
         """The answer of a tool, or an error that says what to do. Raises :class:`MCPError` for an unknown tool."""
         known = [tool.name for tool in await self.list_tools()]
-        if name not in known and name not in self.usual and (name not in WRITING or self.bounds.allow_write):
+        if name not in known and name not in self.usual and not self._is_switched_off(name):
             raise MCPError(
                 INVALID_PARAMS, f"Unknown tool: {in_line(name, 80)}. {did_you_mean(near(name, known), '')}".strip()
             )
@@ -516,8 +516,16 @@ class Server(ReadingServer):
             refusal, paths([arguments, self.bounds.database])
         ), "timeout" if refusal.code == "TIMEOUT" else "error"
 
+    def _is_switched_off(self, name: str) -> bool:
+        """Whether a tool is one that this server has with another option."""
+        return (name in WRITING and not self.bounds.allow_write) or (name in PROVING and not self.bounds.allow_witness)
+
     def _check_may_write(self, name: str, arguments: Mapping[str, Any]) -> None:
-        """Raises :class:`Refusal` for what writes where the server only reads, or the token is for reading."""
+        """Raises :class:`Refusal` for what writes where the server only reads, or the token is for reading, and for
+        what starts compilers where the server may not."""
+        if name in PROVING and not self.bounds.allow_witness:
+            hint = "start the server with --allow-witness (ABISTORE_MCP_ALLOW_WITNESS=1)"
+            raise Refusal("WRITE_DISABLED", f"{name}: this server starts no compiler", hint)
         to_file = arguments.get(TO_FILE) is not None and name == "abi_dump"
         if name in WRITING and not self.bounds.allow_write:
             raise write_disabled(name)

@@ -33,7 +33,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     ``allow_write`` adds the tools that write. ``approvals`` is who decides what is hard to take back: a ``human``, who
     is asked through the client, or nobody (``auto``, for pipelines). Dumps are written below ``export_root`` only.
-    ``toolsets`` and ``tools`` are names with commas between, of what is served beside ``abi_help``; both empty: all.
+    ``allow_witness`` adds the tool that starts compilers. ``toolsets`` and ``tools`` are names with commas between, of
+    what is served beside ``abi_help``; both empty: all.
     """
 
     database: str | None = None
@@ -48,6 +49,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     log_level: LogLevel = "warning"
     read_roots: tuple[str, ...] | None = None
     allow_write: bool = False
+    allow_witness: bool = False
     approvals: Approvals = "human"
     export_root: str | None = None
     toolsets: str = ""

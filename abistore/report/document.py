@@ -29,6 +29,7 @@ from abistore.report.model import (
     Report,
     ReportedFinding,
     Style,
+    Witness,
     every,
 )
 from abistore.report.outline import by_suppression
@@ -261,7 +262,7 @@ class FindingBlock(msgspec.Struct, frozen=True):
     ``values`` are the old and the new value; ``lines`` are the differing lines of values that have several. The first
     finding about a declaration has it as ``declared``; the others have the identity of that finding as ``shown_at``. A
     finding is ``alike`` if the one before about its declaration affects the same exports. ``said`` is what people said
-    of it: who approved it, and its review.
+    of it: who approved it, and its review. ``witness`` is a program that shows it, where witnesses were asked for.
     """
 
     id: str
@@ -280,6 +281,7 @@ class FindingBlock(msgspec.Struct, frozen=True):
     shown_at: str = ""
     alike: bool = False
     said: tuple[str, ...] = ()
+    witness: Witness | None = None
 
     @property
     def subject(self) -> str:
@@ -441,6 +443,7 @@ def finding_block(finding: ReportedFinding, *, drawn: bool = False) -> FindingBl
         finding.affected,
         consequences(finding),
         said=said_of(finding),
+        witness=finding.witness or None,
     )
 
 

@@ -17,6 +17,7 @@ from abistore.report.model import ComparedDeclaration, Member, RecordLayout, Rep
 from abistore.report.outline import advice, extent, is_first, name_like, ruled_by, sides, tone
 from abistore.report.reasons import outcome_tone, said
 from abistore.report.releases import library_table
+from abistore.report.witnesses import witness_lines, witness_title
 from abistore.report.wording import counts, differing, distinct, found_counts, several, shortened, unchecked
 
 if TYPE_CHECKING:
@@ -246,6 +247,8 @@ def environment(*folders: str) -> Environment:
         tone,
         unchecked,
         value_lines,
+        witness_lines,
+        witness_title,
         word_on,
     )
     made.filters |= {function.__name__: function for function in told}

@@ -70,6 +70,7 @@ class _Question(NamedTuple):
     fail_on: FailOn
     require: EvidenceRequirement
     allow: AllowRule | None
+    witnesses: Selection | None
 
 
 def compare(
@@ -85,13 +86,14 @@ def compare(
     programs: Sequence[str | Path] = (),
     allow: AllowRule | None = None,
     consumers: bool = False,
+    witness: bool = False,
 ) -> Report:
     """The judged difference of two operands; of two packages or folders, and of files with a library
     for each architecture, one report about all of their libraries.
 
     With ``programs``, files of what was linked with the old side, only what these meet is judged.
 
-    With ``consumers``, each break has the stored programs that it hurts.
+    With ``consumers``, each break has the stored programs that it hurts, and with ``witness`` a program that shows it.
 
     The exit code is the verdict's, unless ``allow`` says which releases may break.
 
@@ -99,8 +101,10 @@ def compare(
     :class:`Incomparable` for libraries of two platforms.
     """
     built = _read_programs(programs)
-    question = _Question(old, new, by, built, consumers, today, fail_on, require or NOTHING, allow)
-    with operands(database, _unidentified(selection or Selection())) as reader:
+    asked = _unidentified(selection or Selection())
+    wanted = asked if witness else None
+    question = _Question(old, new, by, built, consumers, today, fail_on, require or NOTHING, allow, wanted)
+    with operands(database, asked) as reader:
         found = reader.pair(old, new)
         if isinstance(found, ReleasePair):
             report, steps = _of_releases(question, found, reader.store if consumers else None)
@@ -131,6 +135,11 @@ def _steps_of_libraries(
     if store is not None and question.consumers:
         yield partial(_with_consumers, store=store, sides=sides)
     yield _with_strangers
+    if question.witnesses is not None:
+        from abistore.service.witnesses import both_sources, with_witnesses  # few ask for programs
+
+        files = both_sources(found, (question.old, question.new), question.witnesses)
+        yield partial(with_witnesses, sides=files)
     plan = None
     if question.allow:
         scheme = store.scheme(released.line.library) if store is not None and released is not None else AUTO
@@ -146,6 +155,10 @@ def _of_releases(question: _Question, found: ReleasePair, store: Store | None) -
     """Two releases of several libraries, judged, and the steps that add what else is asked."""
     from abistore.service.package_comparing import judge_releases, report_of_release  # few comparisons are of packages
 
+    if question.witnesses is not None:
+        from abistore.service.witnesses import several
+
+        raise several()
     judged = judge_releases(*found, question.by, _asked(question, store))
     libraries = judged.libraries
     if store is not None:

@@ -104,6 +104,7 @@ def verdict(
     allow: AllowRule = "scheme",
     deprecation: DeprecationWindow | None = None,
     consumers: bool = False,
+    witness: bool = False,
 ) -> Judgement:
     """The verdict about a stored release against ``baseline[:channel]``, a version of its line, or the one before.
 
@@ -112,7 +113,7 @@ def verdict(
     other side, unless ``require`` says otherwise. ``allow`` says which releases may break, by default as the line's
     scheme promises, and ``deprecation`` for how long what a release removes must have been deprecated. Neither these
     nor findings that are approved ``today`` fail it. With ``consumers``, each break has the stored programs that it
-    hurts. Raises :class:`SnapshotNotFound`.
+    hurts, and with ``witness`` a program that shows it. Raises :class:`SnapshotNotFound`.
     """
     with using(database) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
@@ -123,6 +124,10 @@ def verdict(
         if consumers:
             sides = store.load(other), store.load(release)
             judgement = msgspec.structs.replace(judgement, report=with_consumers(store, judgement.report, sides))
+        if witness:
+            judgement = msgspec.structs.replace(
+                judgement, report=_with_witnesses(store, judgement.report, other, release)
+            )
         judgement = _noted(judgement, tuple(stated(judgement.report, other.provenance, release.provenance)))
         plan = allow_plan(store, other, release.soname, release.provenance, allow)
         if deprecation is not None:
@@ -169,6 +174,12 @@ def usual_verdict(
         return UsualVerdict(meant, judged)
     why = f"{new.version} may break the baseline {base.version}: it is judged against the release before it"
     return UsualVerdict(UsualCounterpart("prev", before.given.old.reference, why), before)
+
+
+def _with_witnesses(store: Store, report: Report, old: Release, new: Release) -> Report:
+    from abistore.service.witnesses import with_stored_witnesses  # few ask for programs
+
+    return with_stored_witnesses(report, store.load(old), store.load(new))
 
 
 def verdict_between(old: Release, new: Release, *, database: Database = None, judge: bool = True) -> Judgement:

@@ -9,18 +9,20 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from abistore.errors import SnapshotNotFound, UsageError
 from abistore.extract.reader import HeaderOptions
 from abistore.model.findings import Side
 from abistore.model.snapshot import Snapshot
-from abistore.model.witness import Witness
-from abistore.report.model import Report, ReportedFinding
+from abistore.model.words import counted
+from abistore.report.model import Report, ReportedFinding, Witness
 from abistore.service.database import Database
 from abistore.service.judging import judge
 from abistore.service.snapshots import OperandPair, Selection, is_reference, operands
 from abistore.witness.making import Maker
 from abistore.witness.query import ReleaseSources
+from abistore.witness.running import Runner
 
 if TYPE_CHECKING:
     from abistore.service.ruling import Ruling
@@ -48,6 +50,18 @@ class Witnesses(msgspec.Struct, frozen=True):
         return sum(each.state == state for each in self.witnesses)
 
 
+class WitnessPlan(msgspec.Struct, frozen=True):
+    """How programs are made. With ``run``, they are started, and so are the constructors of both libraries.
+
+    ``snippet`` is the source of a program of the user's own, which is started with both releases. At most ``most``
+    findings get a program where single ones are not named.
+    """
+
+    run: bool = False
+    snippet: Path | None = None
+    most: int = MOST
+
+
 def witnesses(
     old: str | Path,
     new: str | Path,
@@ -56,29 +70,62 @@ def witnesses(
     database: Database = None,
     selection: Selection | None = None,
     by: Ruling | None = None,
-    most: int = MOST,
+    plan: WitnessPlan | None = None,
 ) -> Witnesses:
     """A witness for each breaking and source-breaking finding between two operands.
 
     ``findings`` names single ones, by identity, its first digits, or kind. Declarations come from the headers that the
-    selection has of files, else from what the snapshots tell. Nothing of the libraries is started.
+    selection has of files, else from what the snapshots tell. Nothing of the libraries is started, unless the plan says
+    so.
 
-    Raises :class:`UsageError` for packages with several libraries, and :class:`SnapshotNotFound` for a finding that the
-    comparison does not have.
+    Raises :class:`UsageError` for packages with several libraries, and for a snippet that is not to be started, and
+    :class:`SnapshotNotFound` for a finding that the comparison does not have.
     """
-    asked = selection or Selection()
+    asked, planned = selection or Selection(), plan or WitnessPlan()
+    if planned.snippet is not None and not planned.run:
+        raise UsageError("a program of your own is started with both releases", "say so with --run")
     with operands(database, asked) as reader:
         pair = reader.pair(old, new)
     if not isinstance(pair, OperandPair):
-        raise UsageError("a witness is about one library, and these are several", "choose one with --only or --target")
+        raise several()
     report = judge(pair.old.snapshot, pair.new.snapshot, by)
     chosen = list(_chosen(report, findings))
+    sides = both_sources(pair, (old, new), asked)
+    shown = chosen if findings else chosen[: planned.most]
+    made = tuple(_made(shown, sides, planned))
+    return Witnesses(report.old, report.new, report.verdict, made, len(chosen) - len(shown))
+
+
+def several() -> UsageError:
+    """The error of operands with more than one library."""
+    return UsageError("a witness is about one library, and these are several", "choose one with --only or --target")
+
+
+def with_stored_witnesses(report: Report, old: Snapshot, new: Snapshot) -> Report:
+    """The report of two stored releases with a witness beside each of its breaks."""
+    return with_witnesses(report, (ReleaseSources(old), ReleaseSources(new)))
+
+
+def with_witnesses(report: Report, sides: tuple[ReleaseSources, ReleaseSources]) -> Report:
+    """The report with a witness beside each of its breaks; a note says of how many breaks it has none."""
+    chosen = list(_chosen(report, ()))
+    made = {each.finding: each for each in _made(chosen[:MOST], sides, WitnessPlan())}
+    changes = tuple(replace(each, witness=made[each.id]) if each.id in made else each for each in report.changes)
+    left_out = len(chosen) - len(made)
+    notes = (f"{counted(left_out, 'more break')} without a program: `abistore witness` shows single ones",)
+    return replace(report, changes=changes, notes=(*report.notes, *(notes if left_out else ())))
+
+
+def _made(
+    findings: Iterable[ReportedFinding], sides: tuple[ReleaseSources, ReleaseSources], plan: WitnessPlan
+) -> Iterator[Witness]:
     with TemporaryDirectory(prefix="abistore-witness-") as folder:
-        first = _release(pair.old.snapshot, old, asked, asked.old_headers)
-        second = _release(pair.new.snapshot, new, asked, asked.new_headers)
-        maker = Maker(first, second, Path(folder))
-        made = tuple(map(maker.witness, chosen[:most]))
-    return Witnesses(report.old, report.new, report.verdict, made, max(0, len(chosen) - most))
+        maker, runner = Maker(*sides, Path(folder)), Runner(*sides, Path(folder))
+        for each in findings:
+            made = maker.witness(each)
+            yield runner.started(made) if plan.run else made
+        if plan.snippet is not None:
+            yield runner.snippet(plan.snippet)
 
 
 def _chosen(report: Report, wanted: Sequence[str]) -> Iterator[ReportedFinding]:
@@ -92,12 +139,20 @@ def _chosen(report: Report, wanted: Sequence[str]) -> Iterator[ReportedFinding]:
         yield from found
 
 
-def _release(
-    snapshot: Snapshot, operand: str | Path, selection: Selection, own: HeaderOptions | None
-) -> ReleaseSources:
+def both_sources(
+    pair: OperandPair, named: tuple[str | Path, str | Path], selection: Selection
+) -> tuple[ReleaseSources, ReleaseSources]:
+    """What programs are made from on each side: the snapshot, and the file and its headers where they are at hand."""
+    old, new = named
+    return (
+        _release(pair.old.snapshot, old, selection.old_headers or selection.options.headers),
+        _release(pair.new.snapshot, new, selection.new_headers or selection.options.headers),
+    )
+
+
+def _release(snapshot: Snapshot, operand: str | Path, options: HeaderOptions | None) -> ReleaseSources:
     if is_reference(operand):
         return ReleaseSources(snapshot)
-    options = own or selection.options.headers
     path = Path(operand)
     file = path if path.is_file() and is_elf(path) else None
     found, flags = headers_of(options) if options else ({}, ())

@@ -8,10 +8,13 @@ import resource
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from tempfile import TemporaryFile
+from typing import IO, Final, Literal, NamedTuple
 
 from abistore.model.snapshot import Target, usual_machine
 
@@ -28,6 +31,9 @@ MEMORY: Final = 2 << 30
 
 FILE: Final = 64 << 20
 """Bytes of a file that a command may write."""
+
+MOST_READ: Final = 1 << 20
+"""Bytes of what a command wrote that are read."""
 
 MOST_SAID: Final = 400
 """Characters of a message that are kept."""
@@ -127,34 +133,56 @@ class Workshop:
         return CommandResult(not told and done.succeeded, error=_shown("; ".join(dict.fromkeys(told)) or done.error))
 
     def start(self, program: str, libraries: Path) -> CommandResult:
-        """Start a program with the libraries of a folder: their constructors run."""
-        return self._run([f"./{program}"], {"LD_BIND_NOW": "1", "LD_LIBRARY_PATH": str(libraries)})
+        """Start a program with the libraries of a folder, without a network: their constructors run."""
+        return self._run(
+            [f"./{program}"], {"LD_BIND_NOW": "1", "LD_LIBRARY_PATH": str(libraries)}, hold=_hold_without_network
+        )
 
     def _run(
-        self, command: Sequence[str], environment: Mapping[str, str] | None = None, *, told: bool = False
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str] | None = None,
+        *,
+        told: bool = False,
+        hold: Callable[[], None] | None = None,
     ) -> CommandResult:
-        """What a command did; with ``told``, all that it wrote to standard error stands for its error."""
+        """What a command did; with ``told``, all that it wrote to standard error stands for its error.
+
+        What it writes goes to files, which the limit of file sizes bounds.
+        """
         clean = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C", "TMPDIR": str(self.folder)}
-        with subprocess.Popen(
-            command,
-            cwd=self.folder,
-            env={**clean, **(environment or {})},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-            preexec_fn=_hold,
-        ) as process:
+        with TemporaryFile() as printed, TemporaryFile() as said:
+            process = subprocess.Popen(
+                command,
+                cwd=self.folder,
+                env={**clean, **(environment or {})},
+                stdin=subprocess.DEVNULL,
+                stdout=printed,
+                stderr=said,
+                start_new_session=True,
+                preexec_fn=hold or _hold,
+            )
             try:
-                printed, said = process.communicate(timeout=2 * SECONDS)
+                process.wait(timeout=2 * SECONDS)
             except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.communicate()
-                return CommandResult(False, error=f"no answer within {2 * SECONDS} seconds")
-        error = said if told or not process.returncode else first_error(said)
-        return CommandResult(process.returncode == 0, printed, error)
+                return CommandResult(False, _text(printed), f"no answer within {2 * SECONDS} seconds")
+            finally:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)  # and what it left running
+                process.wait()
+            code, error = process.returncode, _text(said)
+            if code and not told:
+                error = first_error(error) or _ended(code)
+            return CommandResult(code == 0, _text(printed), error)
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read(MOST_READ).decode(errors="replace")
+
+
+def _ended(code: int) -> str:
+    return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
 
 def _hold() -> None:
@@ -166,6 +194,34 @@ def _hold() -> None:
     ):
         _, hard = resource.getrlimit(kind)
         resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+_NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
+"""Flags of unshare(2)."""
+
+
+def _hold_without_network() -> None:
+    """Raise :class:`OSError` where the system gives no network namespace."""
+    import ctypes  # loaded in the parent by ``obstacle``
+
+    unshare = ctypes.CDLL(None, use_errno=True).unshare
+    if unshare(_NEW_NETWORK) and unshare(_NEW_USER | _NEW_NETWORK):
+        raise OSError(ctypes.get_errno(), "unshare")
+    _hold()
+
+
+@cache
+def obstacle() -> str:
+    """Why no program can be started here without a network; empty if one can."""
+    import ctypes  # noqa: F401  few programs are started
+
+    if not sys.platform.startswith("linux"):
+        return "programs are started on Linux only"
+    try:
+        subprocess.run(["true"], preexec_fn=_hold_without_network, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return "the system starts no program without a network: it allows no network namespace"
+    return ""
 
 
 _TROUBLE = re.compile(

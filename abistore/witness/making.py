@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from abistore.model.declarations import SELF
-from abistore.model.witness import Witness, WitnessSort
-from abistore.report.model import ReportedFinding
+from abistore.report.model import ReportedFinding, Witness, WitnessSort
 from abistore.witness import programs
 from abistore.witness.compilers import SUFFIX, CommandResult, Language, Workshop, compiler, is_native
 from abistore.witness.declarations import Unspellable

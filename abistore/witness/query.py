@@ -17,8 +17,7 @@ from abistore.model.names.qualified import class_behind, demangle, entity, last_
 from abistore.model.names.symbols import is_mangled
 from abistore.model.shapes import AnyShape, Enum, Function, Library, Named, Primitive, Record, TypeRef, Variable
 from abistore.model.snapshot import HeadersRead, Snapshot
-from abistore.model.witness import Witness, WitnessSort
-from abistore.report.model import ReportedFinding
+from abistore.report.model import ReportedFinding, Witness, WitnessSort
 from abistore.witness.compilers import Language, compiler
 from abistore.witness.declarations import SnapshotText, Unspellable
 from abistore.witness.facts import OWN, Fact, Idiom, facts

@@ -17,6 +17,7 @@ from abistore.arguments import (
     HeaderPatch,
     Operand,
     ReleaseName,
+    WitnessToo,
 )
 from abistore.cli.options import SharedSettings
 from abistore.cli.output import answer, note, progress
@@ -50,6 +51,7 @@ def compare_command(
             complete="file",
         ),
     ] = (),
+    witness: WitnessToo = False,
     rendering: Rendering,
     gating: ComparedOptions,
     judging: JudgingOptions,
@@ -83,6 +85,7 @@ def compare_command(
             programs=programs,
             allow=gating.allow,
             consumers=gating.consumers,
+            witness=witness,
         )
     if (said := strangers(report)) and not tells_notes(rendering):
         note(settings, said, "note")
@@ -141,6 +144,7 @@ def verdict_command(
     reference: ReleaseName,
     *,
     against: Against = None,
+    witness: WitnessToo = False,
     wider: WiderOptions,
     rendering: Rendering,
     gating: AllowingOptions,
@@ -179,6 +183,7 @@ def verdict_command(
         allow=gating.allow,
         deprecation=gating.deprecation,
         consumers=gating.consumers,
+        witness=witness,
         target=line.target,
         profile=line.profile,
     )

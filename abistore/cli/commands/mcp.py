@@ -182,12 +182,16 @@ class ServedOptions(Options, frozen=True):
 
 
 class WritingOptions(Options, frozen=True):
-    """What agents may write."""
+    """What agents may write and start."""
 
-    title: ClassVar[str] = "Writing"
+    title: ClassVar[str] = "What agents may do"
     allow_write: Annotated[
         bool,
         Described("Also serve the tools that write to the database.", variable=variable("allow_write"), main=True),
+    ] = False
+    allow_witness: Annotated[
+        bool,
+        Described("Also serve abi_witness, which starts compilers.", variable=variable("allow_witness")),
     ] = False
     approvals: Annotated[
         Approvals,

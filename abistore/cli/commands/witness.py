@@ -14,7 +14,7 @@ from abistore.cli.verbs import verb
 from abistore.model.words import counted
 
 if TYPE_CHECKING:
-    from abistore.model.witness import Witness
+    from abistore.report.model import Witness
     from abistore.service.witnesses import Witnesses
 
 
@@ -34,6 +34,24 @@ def witness_command(
             main=True,
         ),
     ] = None,
+    run: Annotated[
+        bool,
+        Described(
+            "Start programs with both libraries, whose constructors run: without a network, within limits, in a "
+            "temporary folder.",
+            main=True,
+        ),
+    ] = False,
+    snippet: Annotated[
+        Path | None,
+        Described(
+            "With --run: also build this source, or body of main, against OLD, start it with both, and compare what it "
+            "prints.",
+            ("--with", "snippet"),
+            metavar="FILE",
+            main=True,
+        ),
+    ] = None,
     judging: JudgingOptions,
     sides: SideOptions,
     reading: ReadingOptions,
@@ -43,11 +61,12 @@ def witness_command(
 
     A program is compiled with the declarations of OLD and of NEW: it prints what it was compiled with (sizes, offsets,
     values, vtable slots), or no longer compiles, links or loads. With headers (--header, --old-header) it includes
-    them; else it includes the declarations that the snapshots record. Nothing of the libraries is started.
+    them; else it includes the declarations that the snapshots record. Nothing of the libraries is started without
+    --run.
 
     FINDING is a finding's identity or its first digits, a kind, or a symbol; by default all breaks have a program.
     """
-    from abistore.service.witnesses import witnesses
+    from abistore.service.witnesses import WitnessPlan, witnesses
 
     with progress(settings) as advance:
         found = witnesses(
@@ -57,6 +76,7 @@ def witness_command(
             database=settings.database,
             selection=reading.selection(sides, line, advance),
             by=judging.ruling(),
+            plan=WitnessPlan(run=run, snippet=snippet),
         )
     if output is not None:
         for each in found.witnesses:
@@ -66,43 +86,29 @@ def witness_command(
 
 
 def _text(found: Witnesses) -> Iterator[str]:
+    from abistore.report.witnesses import witness_lines
+
     for each in found.witnesses:
-        yield f"{each.kind}: {each.display}{f' {each.part}' if each.part else ''} [{each.finding[:12]}]"
-        if each.state == "none":
-            yield f"  no program shows it: {each.reason}\n"
-            continue
-        yield from (f"  | {line}" for line in each.program.rstrip().splitlines())
-        for name, text in each.files:
-            yield f"  {name}"
-            yield from (f"  | {line}" for line in text.rstrip().splitlines())
-        if each.state == "written":
-            yield f"  not compiled: {each.reason}\n"
-            continue
-        yield from (f"  $ {command}" for command in each.commands)
-        if each.reason:
-            yield f"  {each.reason}"
-        yield from _printed("before", each.before)
-        yield from _printed("after", each.after)
-        if each.state == "refuted":
-            yield "  the program behaves the same: this finding may be a false alarm"
+        yield _heading(each)
+        yield from (f"  {line}" for line in witness_lines(each))
         yield ""
     shown = ", ".join(
         f"{number} {state}" for state in ("shown", "refuted", "written", "none") if (number := found.count(state))
     )
-    yield f"{counted(len(found.witnesses), 'witness')}{f': {shown}' if shown else ''}"
+    yield f"{counted(len(found.witnesses), 'witness', 'witnesses')}{f': {shown}' if shown else ''}"
 
 
-def _printed(label: str, text: str) -> Iterator[str]:
-    lines = text.rstrip().splitlines() or ["(nothing)"]
-    yield f"  {label + ':':8}{lines[0]}"
-    yield from (f"{'':10}{line}" for line in lines[1:])
+def _heading(witness: Witness) -> str:
+    if not witness.finding:
+        return witness.display
+    return f"{witness.kind}: {' '.join(filter(None, (witness.display, witness.part)))} [{witness.finding[:12]}]"
 
 
 def _write(witness: Witness, folder: Path) -> None:
-    own = folder / witness.finding[:12]
+    own = folder / (witness.finding[:12] or Path(witness.display).stem)
     suffix = ".c" if witness.language == "c" else ".cpp"
     files = {f"witness{suffix}": witness.program, **dict(witness.files)}
-    commands = "\n".join(["#!/bin/sh", f"# {witness.kind}: {witness.display}", *witness.commands])
+    commands = "\n".join(["#!/bin/sh", f"# {_heading(witness)}", *witness.commands])
     files["run.sh"] = f"{commands}\n"
     for name, text in files.items():
         path = own / name

@@ -17,6 +17,7 @@ from abistore.mcp.tools.reviewing import abi_review_build
 from abistore.mcp.tools.showing import abi_show
 from abistore.mcp.tools.stored import abi_dump, abi_list, abi_store_stats
 from abistore.mcp.tools.summary import abi_pr_summary, abi_summary, abi_whatif
+from abistore.mcp.tools.witnessing import abi_witness
 from abistore.mcp.tools.writing import abi_baseline, abi_delete, abi_ingest, abi_review, abi_tag
 from abistore.mcp.tools.writing import abi_dump as _dump_to_file
 
@@ -53,6 +54,9 @@ WRITING: Mapping[str, Tool] = {
 }
 """The tools that write; a server has them with ``--allow-write``."""
 
+PROVING: Mapping[str, Tool] = {abi_witness.name: abi_witness}
+"""The tools that start compilers; a server has them with ``--allow-witness``."""
+
 
 TOOLSETS: Mapping[str, tuple[str, ...]] = {
     "review": (
@@ -77,6 +81,7 @@ TOOLSETS: Mapping[str, tuple[str, ...]] = {
         "abi_store_stats",
     ),
     "admin": tuple(WRITING),
+    "proof": tuple(PROVING),
 }
 """What ``--toolsets`` may name. ``abi_help`` is always served."""
 
@@ -86,14 +91,18 @@ def tools_of(settings: Settings) -> Mapping[str, Tool]:
     offered = TOOLS
     if settings.allow_write:
         offered = {**TOOLS, **({abi_dump.name: _dump_to_file} if settings.export_root else {}), **WRITING}
+    if settings.allow_witness:
+        offered = {**offered, **PROVING}
     chosen = [
         *(name for toolset in _words("--toolsets", settings.toolsets, TOOLSETS) for name in TOOLSETS[toolset]),
-        *_words("--tools", settings.tools, {**TOOLS, **WRITING}),
+        *_words("--tools", settings.tools, {**TOOLS, **WRITING, **PROVING}),
     ]
     if not chosen:
         return offered
     if not settings.allow_write and (writing := sorted(WRITING.keys() & set(chosen))):
         raise UsageError(f"{', '.join(writing)}: this server only reads", "add --allow-write, or leave them out")
+    if not settings.allow_witness and (proving := sorted(PROVING.keys() & set(chosen))):
+        raise UsageError(f"{', '.join(proving)}: this server starts no compiler", "add --allow-witness")
     return {name: tool for name, tool in offered.items() if name in {*chosen, abi_help.name}}
 
 

@@ -185,6 +185,11 @@ def _facts(finding: FindingBlock, style: Style) -> Iterator[str]:
         yield from _differing(finding.lines, "  ")
     if finding.declared:
         yield from _differing(differing(finding.declared), "  ")
+    if finding.witness:
+        from abistore.report.witnesses import witness_lines, witness_title  # few ask for programs
+
+        yield f"  - {plain(witness_title(finding.witness))}:"
+        yield from fenced(list(witness_lines(finding.witness)), "    ", "text")
 
 
 def _differing(lines: Sequence[str], indent: str) -> Iterator[str]:
@@ -192,11 +197,11 @@ def _differing(lines: Sequence[str], indent: str) -> Iterator[str]:
     yield from fenced([*shown, *(["  …"] if more else [])], indent)
 
 
-def fenced(lines: Sequence[str], indent: str) -> Iterator[str]:
-    """The lines of a difference as a block of their own, which none of them can end."""
+def fenced(lines: Sequence[str], indent: str, language: str = "diff") -> Iterator[str]:
+    """Lines as a block of their own, which none of them can end."""
     fence = "`" * max(3, 1 + longest_run("\n".join(lines)))
     yield ""
-    yield from (f"{indent}{line}" for line in (f"{fence}diff", *lines, fence))
+    yield from (f"{indent}{line}" for line in (f"{fence}{language}", *lines, fence))
 
 
 def _names(symbols: Sequence[str]) -> str:

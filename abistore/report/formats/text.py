@@ -216,6 +216,11 @@ def _facts(told: FindingBlock, style: Style) -> Iterator[str]:
         yield f"{DEEP}and {counted(more, 'more consequence')} (-v shows all)"
     if told.declared:
         yield from _differing(differing(told.declared), style)
+    if told.witness:
+        from abistore.report.witnesses import witness_lines, witness_title  # few ask for programs
+
+        yield f"{DEEP}{witness_title(told.witness)}:"
+        yield from (f"{DEEP}  {line}" for line in witness_lines(told.witness))
 
 
 def _values(values: Sequence[str], style: Style) -> Iterator[str]:
