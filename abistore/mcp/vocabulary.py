@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, Final
 
 from abistore.mcp.answers import spelled
-from abistore.mcp.tools.all import TOOLS, WRITING
+from abistore.mcp.tools.all import PROVING, TOOLS, WRITING
 
 RENAMED: Final[Mapping[str, str]] = {
     "declare": "declaration",
@@ -77,12 +77,14 @@ ASKED: Final[Mapping[str, str]] = {
     "show": "abi_show",
     "verdict": "abi_summary",
     "whatif": "abi_whatif",
+    "witness": "abi_witness",
 }
 """Verbs of the command line, and the tool or address that answers the same question."""
 
 BY_HAND: Final[Mapping[str, str]] = {
     "approve export": "writes a file that people review in a repository",
     "approve sync": "takes over a file that people reviewed",
+    "archive ingest": "stores many files: a person runs it where they lie",
     "config completion": "is for shells",
     "config show": "shows the settings of the command line",
     "consumers add": "stores what programs use: a person names them",
@@ -153,7 +155,9 @@ def for_agents(text: str) -> str:
 @cache
 def known_arguments() -> frozenset[str]:
     """The arguments of all tools."""
-    return frozenset(each.name for tool in (*TOOLS.values(), *WRITING.values()) for each in tool.parameters())
+    return frozenset(
+        each.name for tool in (*TOOLS.values(), *WRITING.values(), *PROVING.values()) for each in tool.parameters()
+    )
 
 
 def _argument(option: re.Match[str]) -> str:
@@ -174,7 +178,7 @@ def _command(command: re.Match[str]) -> str:
         return re.sub(r"\{(\w+)\}", lambda name: str(given.get(name[1], name[0])), asked)
     if asked == "abi_approve" and "library" in given:
         given = {"finding_ids": [word for word in _split(words) if _IDENTITY.fullmatch(word)], **given}
-    own = {each.name for each in {**TOOLS, **WRITING}[asked].parameters()}
+    own = {each.name for each in {**TOOLS, **WRITING, **PROVING}[asked].parameters()}
     told = {name: value for name, value in given.items() if name in own}
     return spelled(asked, **told) if told else asked
 

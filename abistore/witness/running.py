@@ -17,6 +17,9 @@ from abistore.witness.compilers import SUFFIX, CommandResult, Language, Workshop
 from abistore.witness.query import ReleaseSources
 
 BOTH: Final = ("old", "new")
+MOST_PRINTED: Final = 4_000
+"""Characters of what a program printed that are shown."""
+
 _MAIN = re.compile(r"\bmain\s*\(")
 _INCLUDE = re.compile(r"^\s*#\s*include\b", re.MULTILINE)
 
@@ -122,4 +125,7 @@ def _command(language: Language) -> str:
 
 def told(result: CommandResult) -> str:
     """What a program printed, and how it ended if not well."""
-    return result.printed if result.succeeded else f"{result.printed}{result.error}\n"
+    printed = result.printed
+    if len(printed) > MOST_PRINTED:
+        printed = f"{printed[:MOST_PRINTED]}\n... ({len(printed) - MOST_PRINTED:,} more characters)\n"
+    return printed if result.succeeded else f"{printed}{result.error}\n"

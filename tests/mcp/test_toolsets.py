@@ -14,7 +14,7 @@ from abistore.errors import UsageError
 from abistore.mcp.prompts import TASKS
 from abistore.mcp.server import build_server
 from abistore.mcp.settings import Settings
-from abistore.mcp.tools.all import TOOLS, TOOLSETS, WRITING, tools_of
+from abistore.mcp.tools.all import PROVING, TOOLS, TOOLSETS, WRITING, tools_of
 from tests.mcp.conftest import Agent
 
 MOST_BYTES = {"": 24_000, "review": 17_000, "history": 9_000, "review,history": 24_000}
@@ -33,7 +33,7 @@ def test_the_tools_of_a_toolset_are_short(toolsets: str, modern: Agent, capsys: 
 
 def test_every_tool_is_in_one_toolset() -> None:
     named = [name for names in TOOLSETS.values() for name in names]
-    assert sorted(named) == sorted((TOOLS.keys() | WRITING.keys()) - {"abi_help"})
+    assert sorted(named) == sorted((TOOLS.keys() | WRITING.keys() | PROVING.keys()) - {"abi_help"})
 
 
 def test_single_tools_are_served_beside_a_toolset() -> None:

@@ -15,7 +15,7 @@ from abistore.cli.main import cli
 from abistore.mcp.prompts import TASKS
 from abistore.mcp.resources import PAGES, RESOURCES
 from abistore.mcp.server import INSTRUCTIONS
-from abistore.mcp.tools.all import TOOLS, WRITING
+from abistore.mcp.tools.all import PROVING, TOOLS, WRITING
 from abistore.mcp.vocabulary import ASKED, BY_HAND, OF_THE_SERVER, RENAMED, for_agents, known_arguments
 from tests.mcp.conftest import Agent
 from tests.mcp.histories import LIBRARY
@@ -90,7 +90,7 @@ def test_what_a_person_can_ask_an_agent_can_ask() -> None:
     assert every - ASKED.keys() == BY_HAND.keys() & every
     assert ASKED.keys() - every == {"approve"}, "a group whose first verb is meant"
     assert not ASKED.keys() & BY_HAND.keys()
-    known = {*TOOLS, *WRITING, *(resource.uri for resource in RESOURCES.values())}
+    known = {*TOOLS, *WRITING, *PROVING, *(resource.uri for resource in RESOURCES.values())}
     assert set(ASKED.values()) <= known
 
 

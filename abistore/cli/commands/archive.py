@@ -86,7 +86,7 @@ def archive_ingest_command(
     A manifest has a line for each file: PATH VERSION, and then words like library=libfoo, profile=musl,
     headers=include/foo, debug=libfoo.debug, devel=libfoo-dev.deb, revision=4f2a91c, released=2026-02-01. Paths are
     relative to the manifest. A package needs no VERSION. A folder is searched for libraries, packages and JSON
-    snapshots. Of a Debian or RPM repository, each library package is paired with the packages of the same source that
+    snapshots. In a Debian or RPM repository, each library package is paired with the packages of the same source that
     have its debug information and headers.
 
     Files are read by --jobs processes, and stored by one in batches. If one fails, the others are stored. A file that

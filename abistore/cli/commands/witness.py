@@ -4,18 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from abistore.arguments import Described, Operand
 from abistore.cli.options import SharedSettings
 from abistore.cli.output import answer, note, progress
 from abistore.cli.reading_options import JudgingOptions, LineOptions, ReadingOptions, SideOptions
-from abistore.cli.verbs import verb
+from abistore.cli.verbs import Options, verb
 from abistore.model.words import counted
 
 if TYPE_CHECKING:
     from abistore.report.model import Witness
     from abistore.service.witnesses import Witnesses
+
+
+class StartingOptions(Options, frozen=True):
+    """Whether anything of the libraries runs."""
+
+    title: ClassVar[str] = "Running"
+    run: Annotated[
+        bool,
+        Described(
+            "Start programs with both libraries, whose constructors run: without a network, within limits, in a "
+            "temporary folder.",
+            main=True,
+        ),
+    ] = False
+    snippet: Annotated[
+        Path | None,
+        Described(
+            "With --run: also build this source, or body of main, against OLD, start it with both, and compare what it "
+            "prints.",
+            ("--with", "snippet"),
+            metavar="FILE",
+            main=True,
+        ),
+    ] = None
 
 
 @verb("witness", gives={"witnesses": "service.witnesses:Witnesses"})
@@ -34,24 +58,7 @@ def witness_command(
             main=True,
         ),
     ] = None,
-    run: Annotated[
-        bool,
-        Described(
-            "Start programs with both libraries, whose constructors run: without a network, within limits, in a "
-            "temporary folder.",
-            main=True,
-        ),
-    ] = False,
-    snippet: Annotated[
-        Path | None,
-        Described(
-            "With --run: also build this source, or body of main, against OLD, start it with both, and compare what it "
-            "prints.",
-            ("--with", "snippet"),
-            metavar="FILE",
-            main=True,
-        ),
-    ] = None,
+    starting: StartingOptions,
     judging: JudgingOptions,
     sides: SideOptions,
     reading: ReadingOptions,
@@ -76,7 +83,7 @@ def witness_command(
             database=settings.database,
             selection=reading.selection(sides, line, advance),
             by=judging.ruling(),
-            plan=WitnessPlan(run=run, snippet=snippet),
+            plan=WitnessPlan(run=starting.run, snippet=starting.snippet),
         )
     if output is not None:
         for each in found.witnesses:
