@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-import csv
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 from benchmarks.accuracy.kept import KeptPair
+from benchmarks.accuracy.kept.answers import EVIDENCE
 from benchmarks.accuracy.unseen import PARTS, UnseenPair
-from benchmarks.accuracy.worth import tables, trials
-from benchmarks.accuracy.worth.page import PAGE, page
+from benchmarks.accuracy.worth import trials
+from benchmarks.accuracy.worth.page import page
 from benchmarks.accuracy.worth.subjects import JUDGING, kinds, predicates
-from benchmarks.accuracy.worth.tables import Class, Together, Worth, classes, kept_together, kept_worths, worths
+from benchmarks.accuracy.worth.tables import STEPS, Class, Together, classes, worths
 from benchmarks.accuracy.worth.trials import FAILED, Answer, Asked, PairTrial, trial
 from benchmarks.releases import made
 from tests.project.trees import ROOT
@@ -150,6 +151,11 @@ def test_what_a_table_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert named["is_never_asked"] is Class.NEVER_RAN
     assert named["is_empty"] is Class.ONE_ANSWER
     assert named["is_public"] is Class.NEITHER
+    halves = product(STEPS, (0, 1), EVIDENCE)
+    at_once = [Together(*each, 1, 2, *[0] * 7) for each in halves]
+    said = "\n".join(page(rows, at_once))
+    assert "4 release pairs with known truth" in said
+    assert "| never ran | 1 and 1 | headers | 0 of 4 | 0 | 0 -> 0 | 0 -> 0 | 0 |" in said
 
 
 def test_a_kind_that_is_never_found_changes_the_verdict() -> None:
@@ -177,13 +183,3 @@ def test_every_yes_no_function_of_the_judging_is_replaced() -> None:
     paths = [path for place in places for path in (*place.rglob("*.py"), place.with_suffix(".py"))]
     written = sum(yes_no_functions(path) for path in paths if path.exists())
     assert len({each.name for each in predicates()}) == written > 0
-
-
-@pytest.mark.parametrize(("path", "columns"), [(tables.WORTH, Worth._fields), (tables.TOGETHER, Together._fields)])
-def test_a_committed_table_has_its_columns(path: Path, columns: Sequence[str]) -> None:
-    with path.open(newline="") as table:
-        assert tuple(next(csv.reader(table))) == columns
-
-
-def test_the_page_says_what_the_tables_say() -> None:
-    assert PAGE.read_text() == page(kept_worths(), kept_together())

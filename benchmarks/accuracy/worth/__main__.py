@@ -2,9 +2,8 @@
 
 ::
 
-    python -m benchmarks.accuracy.worth                  # try what is not tried yet, write the tables and the page
+    python -m benchmarks.accuracy.worth                  # try what is not tried yet, write the tables, print a page
     python -m benchmarks.accuracy.worth --show NAME      # the pairs whose verdict a predicate or a kind decides
-    python -m benchmarks.accuracy.worth --document       # write docs/lab/accuracy-worth.md from the tables
 
 A library is tried again when its snapshots or the engine changed; a run that was stopped goes on where it was.
 """
@@ -28,18 +27,14 @@ from abistore.model.snapshot import snapshot_digest
 from benchmarks.accuracy import kept
 from benchmarks.accuracy.kept import KeptPair
 from benchmarks.accuracy.kept.answers import EVIDENCE, seen
-from benchmarks.accuracy.worth.page import PAGE, page, steps, summary
+from benchmarks.accuracy.worth.page import page
 from benchmarks.accuracy.worth.subjects import Subject, import_engine, kinds, predicates
 from benchmarks.accuracy.worth.tables import (
     STEPS,
-    TOGETHER,
-    WORTH,
     Together,
     Worth,
     chosen,
     half,
-    kept_together,
-    kept_worths,
     together,
     worths,
     write,
@@ -171,28 +166,25 @@ def main() -> None:
     """Do what the options ask for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--show", metavar="NAME", help="a predicate (its last words suffice) or a kind")
-    parser.add_argument("--document", action="store_true", help="write docs/lab/accuracy-worth.md and try nothing")
     parser.add_argument("--jobs", type=int, default=1, help="libraries at a time")
     asked = parser.parse_args()
     if asked.show is not None:
         show(asked.show)
-        return
-    if not asked.document:
+    else:
         measure(asked.jobs)
-    PAGE.write_text(page(kept_worths(), kept_together()))
 
 
 def measure(jobs: int) -> None:
-    """Fill both tables and print what they add up to."""
+    """Write both tables beside the trials, and print what they add up to."""
     import_engine()
     special = list(predicates())
     subjects = [*special, *kinds()]
     trials = list(attempt(subjects, jobs))
     rows = worths(trials, subjects)
-    write(WORTH, Worth._fields, rows)
-    write(TOGETHER, Together._fields, at_once(trials, special))
-    for line in (*summary(rows), *steps(kept_together())):
-        print(line)
+    at_once_rows = list(at_once(trials, special))
+    write(folder() / "worth.csv", Worth._fields, rows)
+    write(folder() / "together.csv", Together._fields, at_once_rows)
+    print(*page(rows, at_once_rows), sep="\n")
     count, seconds = sum(len(each.pairs) for each in trials), sum(each.seconds for each in trials)
     print(f"{count} comparisons and all their replacements: {seconds:.0f} s of CPU")
 

@@ -1,4 +1,4 @@
-"""``docs/lab/accuracy-worth.md``: how many special cases help, on one screen."""
+"""How many special cases help, on one screen."""
 
 from __future__ import annotations
 
@@ -9,20 +9,13 @@ from typing import Final, get_args
 from benchmarks.accuracy.kept.answers import EVIDENCE
 from benchmarks.accuracy.worth.subjects import Sort
 from benchmarks.accuracy.worth.tables import STEPS, Class, Together, Worth, classes
-from examples.obtain import PROJECT
-
-PAGE: Final = PROJECT / "docs" / "lab" / "accuracy-worth.md"
 
 MOST: Final = 8
 """So many subjects are listed of those that matter most."""
 
 
-def page(worths: Sequence[Worth], together: Sequence[Together]) -> str:
-    """The page, from the two tables."""
-    return "\n".join(_lines(worths, together)) + "\n"
-
-
-def _lines(worths: Sequence[Worth], together: Sequence[Together]) -> Iterator[str]:
+def page(worths: Sequence[Worth], together: Sequence[Together]) -> Iterator[str]:
+    """The lines of the page, from the two tables."""
     found = classes(worths)
     pairs = sum(row.pairs for row in together if (row.chosen, row.evidence) == (next(iter(STEPS)), EVIDENCE[0]))
     yield "# What special cases are worth\n"
@@ -44,7 +37,6 @@ def _lines(worths: Sequence[Worth], together: Sequence[Together]) -> Iterator[st
             yield f"- {sort}s that {word}, {len(rows)}: {_listed(rows)}"
     yield "\nRules were made with some of these pairs, and few pairs decide about most subjects: one that helps here"
     yield "may not help elsewhere, and one that changes nothing here may.\n"
-    yield "Every row: `benchmarks/accuracy/worth/worth.csv`. Measured by `python -m benchmarks.accuracy.worth`;"
     yield "`python -m benchmarks.accuracy.worth --show NAME` lists the pairs whose verdict a subject decides."
 
 

@@ -10,15 +10,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import msgspec
-
 from benchmarks.accuracy.asking import STOPPING
 from benchmarks.accuracy.kept.answers import EVIDENCE
 from benchmarks.accuracy.worth.subjects import Constant, Replacement, Sort, Subject, replacements
 from benchmarks.accuracy.worth.trials import FAILED, Answer, LibraryTrial, PairTrial
-
-WORTH: Final = Path(__file__).with_name("worth.csv")
-TOGETHER: Final = Path(__file__).with_name("together.csv")
 
 
 class Worth(NamedTuple):
@@ -203,21 +198,6 @@ def _together(row: Together, answers: Sequence[tuple[PairTrial, Answer]]) -> Tog
         gate_wrong_after=sum(not each.gate for each in after),
         fails=len(answers) - len(answered),
     )
-
-
-def kept_worths() -> list[Worth]:
-    """The committed rows of single replacements."""
-    return [msgspec.convert(row, Worth, strict=False) for row in _rows(WORTH)]
-
-
-def kept_together() -> list[Together]:
-    """The committed rows of replacements at once."""
-    return [msgspec.convert(row, Together, strict=False) for row in _rows(TOGETHER)]
-
-
-def _rows(path: Path) -> list[list[str]]:
-    with path.open(newline="") as table:
-        return list(csv.reader(table))[1:]
 
 
 def write(path: Path, columns: Sequence[str], rows: Iterable[tuple[object, ...]]) -> None:
