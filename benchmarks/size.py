@@ -113,7 +113,7 @@ def at_commit(commit: str) -> dict[str, Size]:
     """The sizes as of a commit of this repository."""
     packed = subprocess.run(["git", "archive", commit, "abistore"], cwd=ROOT, check=True, capture_output=True).stdout
     with tempfile.TemporaryDirectory() as folder, tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extractall(folder)
         return sizes(Path(folder))
 
 
