@@ -212,6 +212,10 @@ from abistore.service.generate import GeneratedFile as GeneratedFile, generate a
 from abistore.service.log import deprecations as deprecations
 from abistore.service.log import StoredFinding as StoredFinding, StoredFindings as StoredFindings, findings as findings
 from abistore.service.history import History as History, HistoryRow as HistoryRow, history as history
+from abistore.service.history import (
+    lines_with_outcomes as lines_with_outcomes,
+    releases_with_outcomes as releases_with_outcomes,
+)
 from abistore.service.log import LogEntry as LogEntry, LoggedEvent as LoggedEvent, log as log
 from abistore.service.log import logged_events as logged_events
 from abistore.service.history import ReleaseRange as ReleaseRange, matrix as matrix
@@ -255,6 +259,7 @@ from abistore.service.statements import statement as statement
 from abistore.service.listing import (
     FailedLibrary as FailedLibrary,
     ListedLine as ListedLine,
+    ListedRelease as ListedRelease,
     OfEach as OfEach,
     is_pattern as is_pattern,
     lines as lines,

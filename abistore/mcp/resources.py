@@ -215,13 +215,13 @@ HEAD = "| version | date | against previous | against baseline | not checked |\n
 @answer("abistore://libraries", "lines", priority=0.9)
 def libraries(store: OpenStore) -> object:
     """All lines that are stored, as `abistore list --json`."""
-    return interface.lines(database=store)
+    return interface.lines_with_outcomes(database=store)
 
 
 @answer("abistore://libraries/{library}", "releases")
 def releases(store: OpenStore, *, library: str) -> object:
     """The releases of a library, as `abistore list LIBRARY --json`."""
-    return interface.releases(library, database=store)
+    return interface.releases_with_outcomes(library, database=store)
 
 
 @answer("abistore://libraries/{library}/history", "histories")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cache, partial
 from itertools import pairwise
@@ -41,7 +41,18 @@ from abistore.service.consumers import allow_plan
 from abistore.service.database import Database, using
 from abistore.service.decision import DecisionRequest, compared_as, decide, first_release, not_judged
 from abistore.service.judging import usual
-from abistore.service.listing import channels_of, lines_of, place_of, promised, released, releases_of
+from abistore.service.listing import (
+    ListedLine,
+    ListedRelease,
+    channels_of,
+    lines_of,
+    listed_lines,
+    place_of,
+    promised,
+    released,
+    releases_of,
+    stored_releases,
+)
 from abistore.service.log import early_removals, moment
 from abistore.service.predecessors import Predecessors
 from abistore.service.verdicts import ConsecutiveJudge, SideWalk, StepVerdicts, VerdictKeeper, key_of, sentences
@@ -147,6 +158,9 @@ def history(
 
 MOST_OPENED = 4
 """So many releases that broke the one before are looked at for whose programs they left behind; `ledger` does more."""
+
+STRICT = RulingKey()
+"""What verdicts are given by unless somebody names a policy or suppressions."""
 
 UNJUDGED = "not judged yet"
 """Why there is no verdict where none is to be given."""
@@ -391,6 +405,75 @@ class StoredDecisions(NamedTuple):
             at = place_between(self.store, (old, new), self.today, channel or None)
             report = approved(report, self.approvals, at)
         return decide(report, replace(asked, allow=plan))
+
+
+def lines_with_outcomes(
+    *, database: Database = None, among: Sequence[str] | None = None, today: date | None = None
+) -> tuple[ListedLine, ...]:
+    """All lines of the store, each with the outcome of its latest release, as far as its verdict is stored.
+
+    With ``among``, those of these libraries. Raises :class:`SnapshotNotFound`.
+    """
+    with using(database) as store:
+        outcomes = _StoredOutcomes(store, store.approvals(), day(today))
+        return tuple(
+            msgspec.structs.replace(line, outcome=outcomes.of(stored, {line.latest}).get(line.latest))
+            for line, stored in listed_lines(store, None, among)
+        )
+
+
+def releases_with_outcomes(
+    library: str,
+    *,
+    database: Database = None,
+    target: str | None = None,
+    profile: str | None = None,
+    today: date | None = None,
+) -> tuple[ListedRelease, ...]:
+    """A library's releases, line by line, in release order, with outcomes as far as verdicts are stored; then its
+    candidates. Raises :class:`SnapshotNotFound`.
+    """
+    with using(database) as store:
+        found = stored_releases(store, library, target, profile)
+        outcomes = _StoredOutcomes(store, of_library(store.approvals(), library), day(today))
+        by_line = {
+            key: outcomes.of(kept, {each.version for each in kept})
+            for key in {each.line for each in found}
+            if (kept := releases_of(store, key))
+        }
+        return tuple(_listed(each, by_line.get(each.line, {})) for each in found)
+
+
+def _listed(release: Release, outcomes: Mapping[str, Outcome]) -> ListedRelease:
+    facts = {name: getattr(release, name) for name in release.__struct_fields__}
+    return ListedRelease(**facts, outcome=None if release.candidate else outcomes.get(release.version))
+
+
+class _StoredOutcomes(NamedTuple):
+    """Says whether releases may ship after the previous ones, by verdicts that are stored: none is given now."""
+
+    store: Store
+    approvals: tuple[Approval, ...]
+    today: date
+
+    def of(self, stored: Sequence[Release], asked: Container[str]) -> dict[str, Outcome]:
+        """The outcomes of versions that are ``asked`` for, of all releases of a line in release order."""
+        if not stored:
+            return {}
+        line = stored[0].line
+        known = self.store.verdict_summaries(line, str(ENGINE))
+        decisions = StoredDecisions(self.store, of_library(self.approvals, line.library), self.today)
+        found, predecessors = dict[str, Outcome](), Predecessors()
+        for new in stored:
+            old = predecessors.of(new.version)
+            predecessors.add(new)
+            told = known.get((old.sequence, new.sequence, STRICT)) if old else None
+            if new.version in asked and old is None:
+                found[new.version] = first_decision(new).outcome
+            elif new.version in asked and old and told:
+                given = partial(self.store.find_verdict, old, new, STRICT, str(ENGINE))
+                found[new.version] = decisions.beside(old, new, told, given).outcome
+        return found
 
 
 def first_decision(release: Release) -> Decision:

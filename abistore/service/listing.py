@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import msgspec
 
 from abistore.errors import AbistoreError, SnapshotNotFound, UsageError
+from abistore.model.decision import Outcome
 from abistore.model.history import CANDIDATE, LineKey, Release
 from abistore.model.labels import check_not_blank
 from abistore.model.snapshot import PackageRead, Provenance
@@ -33,7 +34,8 @@ class ListedPackage(msgspec.Struct, frozen=True):
 class ListedLine(msgspec.Struct, frozen=True):
     """A line in the overview. ``baselines`` maps channels to versions, ``candidates`` counts the candidates.
 
-    ``package`` is that of the latest release, as far as it was read from one.
+    ``package`` is that of the latest release, as far as it was read from one. ``outcome`` says whether that one may
+    ship after the previous release, ``None`` where nobody asked, or no verdict is stored.
     """
 
     line: LineKey
@@ -43,6 +45,13 @@ class ListedLine(msgspec.Struct, frozen=True):
     baselines: Mapping[str, str]
     candidates: int = 0
     package: ListedPackage | None = None
+    outcome: Outcome | None = None
+
+
+class ListedRelease(Release, frozen=True):
+    """A stored release, and whether it may ship after the previous one: ``None`` where no verdict is stored."""
+
+    outcome: Outcome | None = None
 
 
 def lines(
@@ -54,27 +63,31 @@ def lines(
     """
     check_not_blank("the library", library)
     with using(database) as store:
-        found = _lines(store, library)
-        if among is None:
-            return found
-        known = {each.line.library for each in found}
-        for name in among:
-            if name not in known:
-                raise store.no_library(name, None, None)
-        return tuple(each for each in found if each.line.library in among)
+        return tuple(line for line, _ in listed_lines(store, library, among))
 
 
-def _lines(store: Store, library: str | None) -> tuple[ListedLine, ...]:
+def listed_lines(
+    store: Store, library: str | None, among: Sequence[str] | None
+) -> tuple[tuple[ListedLine, tuple[Release, ...]], ...]:
+    """The same, each with its releases in release order."""
+    found = tuple(_lines(store, library))
+    if among is None:
+        return found
+    known = {line.line.library for line, _ in found}
+    for name in among:
+        if name not in known:
+            raise store.no_library(name, None, None)
+    return tuple(each for each in found if each[0].line.library in among)
+
+
+def _lines(store: Store, library: str | None) -> Iterator[tuple[ListedLine, tuple[Release, ...]]]:
     channels: dict[LineKey, dict[str, str]] = {}
     for move in store.baselines(library):
         channels.setdefault(move.line, {})[move.channel] = str(move.version)
-    return tuple(
-        ListedLine(
-            *(span.key, span.releases, span.first, span.latest, channels.get(span.key, {}), span.candidates),
-            _listed(span.provenance),
-        )
-        for span in store.overview(library)
-    )
+    for span in store.overview(library):
+        at = channels.get(span.key, {})
+        line = (span.key, len(span.releases), span.first, span.latest, at, span.candidates)
+        yield ListedLine(*line, _listed(span.provenance)), span.releases
 
 
 def _listed(provenance: Provenance) -> ListedPackage | None:
@@ -93,9 +106,14 @@ def releases(
 ) -> tuple[Release, ...]:
     """A library's releases, line by line, in release order; then its candidates. Raises :class:`SnapshotNotFound`."""
     with using(database) as store:
-        kept = store.candidates(library, line_target(store, target), profile)
-        keys = () if kept and not store.releases(library) else lines_of(store, library, target, profile)
-        return (*(release for key in keys for release in releases_of(store, key)), *kept)
+        return stored_releases(store, library, target, profile)
+
+
+def stored_releases(store: Store, library: str, target: str | None, profile: str | None) -> tuple[Release, ...]:
+    """The same of an open store."""
+    kept = store.candidates(library, line_target(store, target), profile)
+    keys = () if kept and not store.releases(library) else lines_of(store, library, target, profile)
+    return (*(release for key in keys for release in releases_of(store, key)), *kept)
 
 
 def releases_of_digest(digits: str, *, database: Database = None) -> tuple[Release, ...]:

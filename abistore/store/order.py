@@ -584,11 +584,11 @@ def forget(database: Database, release: Release, actor: str = "", reason: str = 
 class LineSpan(NamedTuple):
     """A line in short. ``latest`` is what ``libfoo@latest`` means; both are empty where a line has candidates only.
 
-    ``provenance`` is that of the latest release, or of the latest candidate.
+    ``releases`` are in release order. ``provenance`` is that of the latest one, or of the latest candidate.
     """
 
     key: LineKey
-    releases: int
+    releases: tuple[Release, ...]
     first: str
     latest: str
     candidates: int
@@ -625,7 +625,8 @@ def _spans(
         best = [one for place, one in placed if place.standing == placed[0][0].standing]
         first, latest = (placed[0][1].version, best[-1].version) if placed else ("", "")
         newest = (best or kept[key])[-1]
-        yield LineSpan(key, len(placed), first, latest, len(kept.get(key, ())), newest.provenance)
+        ordered = tuple(one for _, one in placed)
+        yield LineSpan(key, ordered, first, latest, len(kept.get(key, ())), newest.provenance)
 
 
 SCHEMES_OF_LINES: Final = "0004"

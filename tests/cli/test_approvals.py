@@ -48,7 +48,9 @@ def test_a_break_is_approved_by_its_first_digits_and_listed(judged: Call, databa
     )
     listed = judged("approve", "list", "libcase", "--json").json["approvals"]
     assert [(one["state"], one["found_in"]) for one in listed] == [("holds", "1.0 -> 2.0")]
-    assert "nobody calls it" in judged("approve", "list").out
+    told = judged("approve", "list").out
+    assert "nobody calls it" in told
+    assert "every release" in told and "forever" not in told, "an approval that ends does not apply for ever"
     with open_store(database) as store:
         assert json.loads(json.dumps(plain(approvals("libcase", database=store)))) == listed
         again = approve(digits, ApprovalPlan("no", approver="ben", replace=True), database=store)
@@ -95,6 +97,27 @@ def test_the_ledger_is_asked_for_what_has_become_of_approvals(judged: Call) -> N
     assert listed("withdrawn") == [("withdrawn", "release:2.0")]
     assert listed("unused") == []
     assert judged("approve", "list", "--state", "void").code == 64
+
+
+def test_the_list_of_releases_shows_outcomes_of_stored_verdicts_alone(abistore: Call, old: Path, new: Path) -> None:
+    for library, version in ((old, "1.0"), (new, "2.0"), (new, "2.1")):
+        assert abistore("ingest", library, "--version", version).code == 0
+
+    def listed() -> list[str | None]:
+        return [each["outcome"] for each in abistore("list", "libcase", "--json").json["releases"]]
+
+    def of_library() -> str | None:
+        (line,) = abistore("list", "--json").json["lines"]
+        return line["outcome"]
+
+    assert (listed(), of_library()) == (["pass", None, None], None)
+    assert [line.split()[6] for line in abistore("list", "libcase").out.splitlines()] == ["outcome", "pass", "-", "-"]
+    abistore("verdict", "libcase@2.0")
+    assert (listed(), of_library()) == (["pass", "fail", None], None)
+    for digits in [each["id"] for each in abistore("verdict", "libcase@2.0", "--json").json["changes"]]:
+        abistore("approve", digits, "--reason", "nobody calls it")
+    abistore("verdict", "libcase@2.1")
+    assert (listed(), of_library()) == (["pass", "pass", "pass"], "pass")
 
 
 def test_an_approval_needs_a_reason_a_finding_and_an_end_that_is_to_come(judged: Call) -> None:

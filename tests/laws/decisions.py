@@ -341,6 +341,10 @@ class LawOfOneDecision:
                     self._agrees(tool.name, f"{reference} against {against}", answer, strict)
         alone = interface.verdict(reference, database=self.store).report.decision
         assert alone is not None
+        listed = {
+            each.version: each.outcome for each in interface.releases_with_outcomes("libgeo", database=self.store)
+        }
+        self.tally.same("list", reference, listed[version], alone.outcome)
         told = json.loads(resources.verdict(Call("", {}, settings), library="libgeo", version=version))
         found = told["decision"]
         stated = found["outcome"], told.get("exit_code", found["exit_code"]), found["headline"]

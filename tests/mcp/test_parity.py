@@ -88,11 +88,13 @@ SAME: dict[str, Forms] = {
         at("libraries/libgeo/releases/2.0/verdict"),
         lambda store, library: plain(abistore.verdict("libgeo@2.0", database=store).report),
     ),
-    "lines": Forms(["list"], at("libraries"), shown("lines", lambda store: abistore.lines(database=store))),
-    "releases": Forms(
+    "lines_with_outcomes": Forms(
+        ["list"], at("libraries"), shown("lines", lambda store: abistore.lines_with_outcomes(database=store))
+    ),
+    "releases_with_outcomes": Forms(
         ["list", "libgeo"],
         at("libraries/libgeo"),
-        shown("releases", lambda store: abistore.releases("libgeo", database=store)),
+        shown("releases", lambda store: abistore.releases_with_outcomes("libgeo", database=store)),
     ),
     "history": Forms(
         ["history", "libgeo"],
@@ -315,6 +317,8 @@ OTHER: dict[str, str] = {
     "policies": "for completions, which have tests of their own",
     "locate": "where the database is, which is nobody's answer",
     "open_store": "makes a store the database of the others",
+    "lines": "lines_with_outcomes, for callers that look lines up",
+    "releases": "releases_with_outcomes, for callers that look releases up",
     "releases_of_digest": "for comparisons by their ids",
     "verdict_between": "verdict, of two releases that are known already",
 }

@@ -28,7 +28,7 @@ from abistore.cli.main import DefaultGroup
 from abistore.cli.options import SharedSettings
 from abistore.cli.output import answer, is_file, note, table, write_file
 from abistore.cli.verbs import Options, verb
-from abistore.model.approvals import EVERY_TARGET, in_words
+from abistore.model.approvals import EVERY_TARGET, FOREVER, in_words
 from abistore.model.history import DEFAULT_PROFILE
 from abistore.model.words import counted
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from abistore.service.approval_files import SyncedLedger
     from abistore.service.approving import ApprovedBreak, LedgerEntry
 
-HEADS = ("state", "library", "finding", "what", "approved", "scope", "target", "until", "found in", "reason")
+HEADS = ("state", "library", "finding", "what", "approved", "applies to", "target", "until", "found in", "reason")
 WORDS = 60
 """How much of what was approved a row shows."""
 
@@ -248,6 +248,11 @@ def _line(done: ApprovedBreak) -> str:
     return f"{one.library} {one.identity}: {what} {in_words(one)}{said}{remarks}"
 
 
+def _applies_to(one: Approval) -> str:
+    """The releases of its scope: ``forever`` would contradict an end."""
+    return "every release" if one.scope == FOREVER else one.scope.replace(":", " ", 1)
+
+
 def _row(entry: LedgerEntry) -> tuple[str, ...]:
     one, facts = entry.approval, entry.approval.facts
     what = ": ".join(filter(None, (facts.kind, entry.called, facts.part))) if facts else ""
@@ -261,7 +266,7 @@ def _row(entry: LedgerEntry) -> tuple[str, ...]:
         one.identity,
         what[:WORDS],
         by,
-        one.scope,
+        _applies_to(one),
         (one.target or EVERY_TARGET) + (f", {one.profile}" if one.profile != DEFAULT_PROFILE else ""),
         until,
         entry.found_in,

@@ -353,8 +353,8 @@ def _users(settings: SharedSettings, used: TypeUsers | None) -> Iterator[str]:
 @verb(
     "list",
     gives=(
-        {"lines": "service.listing:lines"},
-        {"releases": "service.listing:releases"},
+        {"lines": "service.history:lines_with_outcomes"},
+        {"releases": "service.history:releases_with_outcomes"},
         {"providers": "service.inventory:provides"},
     ),
 )
@@ -371,6 +371,9 @@ def list_command(
 ) -> None:
     """List the stored libraries: all, or those that patterns match; or the releases and candidates of one LIBRARY.
 
+    The outcome says whether a release may ship after the previous one: pass, fail or undecided; of a library that of
+    its latest release. It comes from the stored verdict; `-` where none is stored (`abistore history` judges).
+
     \b
     abistore list
     abistore list 'lib*'
@@ -380,14 +383,15 @@ def list_command(
     if provides is not None:
         _list_providers(settings, provides, libraries, line)
         return
-    from abistore.service.listing import is_pattern, matching, releases
+    from abistore.service.history import releases_with_outcomes
+    from abistore.service.listing import is_pattern, matching
 
     if every and libraries:
         raise UsageError("--all means every library", f"leave out {' '.join(libraries)}, or --all")
     if len(libraries) != 1 or is_pattern(libraries[0]):
         _list_lines(settings, matching(libraries, database=settings.database) if libraries else None)
         return
-    found = releases(libraries[0], database=settings.database, target=line.target, profile=line.profile)
+    found = releases_with_outcomes(libraries[0], database=settings.database, target=line.target, profile=line.profile)
     tagged = any(release.tags for release in found)
     packages = [package_of(release.provenance) for release in found]
     packaged = any(packages)
@@ -399,6 +403,7 @@ def list_command(
             f"{release.released or release.ingested:%Y-%m-%d}",
             release.soname or "",
             str(release.exports),
+            release.outcome or NOT_JUDGED,
             release.digest[:12],
             *([short_package(package) if package else ""] if packaged else []),
             *([", ".join(tag.name for tag in release.tags)] if tagged else []),
@@ -408,14 +413,14 @@ def list_command(
     further = (*(["package"] if packaged else []), *(["tags"] if tagged else []))
     words = {word_on(release.line.target) for release in found}
     word = words.pop() if len(words) == 1 else "SONAME"
-    heads = ("version", "target", "profile", "date", word, "exports", "digest", *further)
+    heads = ("version", "target", "profile", "date", word, "exports", "outcome", "digest", *further)
     answer(settings, {"releases": found}, lambda: table(heads, rows, right=frozenset({5})))
 
 
 def _list_lines(settings: SharedSettings, names: Sequence[str] | None) -> None:
-    from abistore.service.listing import lines
+    from abistore.service.history import lines_with_outcomes
 
-    found = lines(database=settings.database, among=names)
+    found = lines_with_outcomes(database=settings.database, among=names)
     packaged = any(one.package for one in found)
     rows = [
         (
@@ -425,19 +430,23 @@ def _list_lines(settings: SharedSettings, names: Sequence[str] | None) -> None:
             f"{one.releases} and {counted(one.candidates, 'candidate')}" if one.candidates else str(one.releases),
             one.first,
             one.latest,
+            one.outcome or NOT_JUDGED,
             *([short_package(one.package) if one.package else ""] if packaged else []),
             ", ".join(f"{channel} {version}" for channel, version in sorted(one.baselines.items())),
         )
         for one in found
     ]
     further = (*(["package"] if packaged else []), "baselines")
-    heads = ("library", "target", "profile", "releases", "first", "latest", *further)
+    heads = ("library", "target", "profile", "releases", "first", "latest", "outcome", *further)
     answer(
         settings,
         {"lines": found},
         lambda: table(heads, rows, right=frozenset({3})) if rows else "nothing is stored yet; see `abistore ingest`",
     )
 
+
+NOT_JUDGED = "-"
+"""The outcome of a release about which no verdict is stored."""
 
 FIRST = "<="
 """Marks a version before which nothing is stored: the declaration may be older."""

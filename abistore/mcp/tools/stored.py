@@ -15,13 +15,14 @@ from abistore.interface import (
     Dump,
     ExtractOptions,
     ListedLine,
+    ListedRelease,
     OpenStore,
-    Release,
     StoreStats,
     db_stats,
     dump,
     lines,
-    releases,
+    lines_with_outcomes,
+    releases_with_outcomes,
 )
 from abistore.mcp.answers import BESIDE, SENT, Answer, Gap, NextCall, asking, brief, extent, units
 from abistore.mcp.operands import Call, check_include_dirs, headers_of, library
@@ -39,6 +40,7 @@ from abistore.mcp.tools.declaration import (
     described,
     tool,
 )
+from abistore.model.decision import Outcome
 from abistore.model.history import DEFAULT_CHANNEL
 from abistore.model.snapshot import snapshot_digest
 from abistore.model.words import counted
@@ -50,7 +52,10 @@ SURFACE = 1
 
 
 class StoredItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A library's line, or one release of a library; ``baselines`` maps channels to versions."""
+    """A library's line, or one release of a library; ``baselines`` maps channels to versions.
+
+    ``outcome`` is that of the release, or of the latest one, as far as its verdict is stored.
+    """
 
     library: str
     version: str | None = None
@@ -66,6 +71,7 @@ class StoredItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     first: str | None = None
     latest: str | None = None
     baselines: Mapping[str, str] = {}
+    outcome: Outcome | None = None
 
 
 class Stored(Answer, frozen=True, kw_only=True):
@@ -133,7 +139,7 @@ def _about_last(library: str, line: str | None, shown: list[StoredItem]) -> Next
 
 
 def _lines(store: OpenStore) -> list[StoredItem]:
-    return [_line(listed) for listed in lines(database=store)]
+    return [_line(listed) for listed in lines_with_outcomes(database=store)]
 
 
 def _line(listed: ListedLine) -> StoredItem:
@@ -145,14 +151,15 @@ def _line(listed: ListedLine) -> StoredItem:
         first=listed.first or None,
         latest=listed.latest or None,
         baselines=dict(sorted(listed.baselines.items())),
+        outcome=listed.outcome,
     )
 
 
 def _releases(store: OpenStore, library: str) -> list[StoredItem]:
-    return [_release(release) for release in releases(library, database=store)]
+    return [_release(release) for release in releases_with_outcomes(library, database=store)]
 
 
-def _release(release: Release) -> StoredItem:
+def _release(release: ListedRelease) -> StoredItem:
     return StoredItem(
         library=release.line.library,
         version=release.version,
@@ -164,6 +171,7 @@ def _release(release: Release) -> StoredItem:
         digest=release.digest[:12],
         candidate=release.candidate,
         tags=tuple(tag.name for tag in release.tags),
+        outcome=release.outcome,
     )
 
 
