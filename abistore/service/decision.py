@@ -27,6 +27,7 @@ from abistore.model.decision import (
     bump,
 )
 from abistore.model.findings import VERDICT_OF, FailOn, Impact, Side, Verdict
+from abistore.model.labels import soname_change
 from abistore.report import reasons as words
 from abistore.report.model import ReleaseLibrary, Report, ReportedFinding, verdict_of
 from abistore.report.wording import ChangeFacts, facts_of, in_words, is_checked
@@ -49,6 +50,10 @@ KEPT = "soname_changed.package_kept"
 
 BUMP_ADVICE = "soname_bump_recommended"
 """The advice to bump the SONAME."""
+
+BUMP = "soname_changed"
+NEEDED_BUMP = "the breaks need this bump: built programs keep the old library"
+"""Why a bump is no risk."""
 
 LAPSES: dict[str, ReasonCode] = {"expired": "waiver-expired", "void": "waiver-void"}
 
@@ -100,11 +105,37 @@ def with_decision(report: Report, decision: Decision) -> Report:
     Nobody is advised to bump the SONAME of what passes as it is.
     """
     advice = tuple(each for each in report.advice if decision.outcome != "pass" or each.kind != BUMP_ADVICE)
+    if decision.code == "allowed":
+        report = _with_needed_bumps(report)
     told = replace(report, decision=decision, exit_code=decision.exit_code, advice=advice)
     if decision.outcome != "undecided":
         return told
     lack = evidence_error(decision.missing)
     return replace(told, status="error", code=lack.code, error=lack.message, hint=lack.hint)
+
+
+def _with_needed_bumps(report: Report) -> Report:
+    """The report of an allowed release, in which a bump that its breaks need is no risk: programs load the old SONAME.
+
+    A bump of a library that does not break makes everybody rebuild, and stays a risk.
+    """
+    broken = {each.name for each in report.libraries if each.verdict == Verdict.BREAKING.name}
+    is_broken = verdict_of(report) is Verdict.BREAKING
+
+    def needed(each: ReportedFinding) -> bool:
+        bumped = each.kind == BUMP and soname_change(each.old_value, each.new_value) == "bumped"
+        breaks = broken.issuperset(each.libraries) if report.libraries else is_broken
+        return bumped and breaks and each.impact == "risk"
+
+    changes = [
+        replace(each, impact="compatible", default_impact="risk", reason=NEEDED_BUMP) if needed(each) else each
+        for each in report.changes
+    ]
+    count = sum(map(needed, report.changes))
+    found = report.summary
+    summary = replace(found, risk_changes=found.risk_changes - count, compatible=found.compatible + count)
+    worst_first = sorted(changes, key=lambda each: -Impact[each.impact.upper()])
+    return replace(report, changes=tuple(worst_first), summary=summary)
 
 
 def decide(report: Report, asked: DecisionRequest, parts: Sequence[Report] = ()) -> Decision:

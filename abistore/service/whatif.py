@@ -30,7 +30,7 @@ from abistore.model.structure import references
 from abistore.model.words import counted
 from abistore.report.model import Report, VerdictName, verdict_of
 from abistore.service.database import Database, line_target
-from abistore.service.decision import DecisionRequest, decided
+from abistore.service.decision import DecisionRequest, decided, promised
 from abistore.service.judging import churn
 from abistore.service.judging import report as reported
 from abistore.service.snapshots import Operands, Selection, is_reference, operands, os_path_exists
@@ -44,6 +44,7 @@ MOST_BYTES: Final = 4 << 20
 """A patch beyond it is not one of headers."""
 
 NOTHING: Final = "/dev/null"
+EDITED: Final = "with the edit"
 
 
 def patched(patch: str, files: Mapping[Path, str], folders: Iterable[Path]) -> tuple[EditedHeader, ...]:
@@ -505,17 +506,25 @@ def _told(each: _Against, found: JudgedEdit, fail_on: FailOn) -> WhatIfBaseline:
 
     old, new = found.sides
     report = reported(found.comparison, churn(old, new, differing(old, new)), found.sides)
+    promise = promised(report)  # by the release's own label
     line = each.line
     return WhatIfBaseline(
         reference=each.reference,
         target=str(each.snapshot.target),
         profile=line.profile if line else "",
         channels=each.channels,
-        report=decided(report, DecisionRequest("release", fail_on=fail_on)),
+        report=decided(_named_after_edit(report), DecisionRequest("release", fail_on=fail_on, promise=promise)),
         rooms=tuple(WhatIfRoom(room.name.spelling, tuple(map(str, room.rooms))) for room in found.rooms),
         ways=tuple(map(_way, found.ways)),
         unsettled=tuple(name.spelling for name in found.unsettled),
     )
+
+
+def _named_after_edit(report: Report) -> Report:
+    """The report with another name for the new side, which is no release."""
+    new = report.new
+    named = {"version": f"{new.version} {EDITED}"} if new.version else {"file": EDITED}
+    return msgspec.structs.replace(report, new=msgspec.structs.replace(new, **named))
 
 
 def _way(way: OfferedWay) -> WhatIfWay:

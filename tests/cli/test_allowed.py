@@ -43,6 +43,22 @@ def test_a_major_release_with_a_bumped_soname_passes_and_is_still_breaking(based
     assert based("verdict", "libfoo@2.0.0", "--allow", "never").code == 4
 
 
+def listed(call: Call, version: str) -> list[tuple[str, str]]:
+    """The findings of a release that are not about its functions, and the counts of the verdict."""
+    told = call("verdict", f"libfoo@{version}", "--json").json
+    counts = [(name, str(told["summary"][name])) for name in ("risk_changes", "compatible")]
+    return [(each["kind"], each["impact"]) for each in told["changes"] if each["subject"] == "library"] + counts
+
+
+def test_a_bump_is_a_risk_where_no_break_needs_it(based: Call) -> None:
+    ingest(based, "2.0.0", "libfoo.so.2")
+    assert listed(based, "2.0.0") == [("soname_changed", "compatible"), ("risk_changes", "0"), ("compatible", "1")]
+    told = based("verdict", "libfoo@2.0.0").out
+    assert "Risks" not in told and "the breaks need this bump" in told
+    ingest(based, "3.0.0", "libfoo.so.3")
+    assert listed(based, "3.0.0") == [("soname_changed", "risk"), ("risk_changes", "1"), ("compatible", "0")]
+
+
 def test_a_minor_release_that_breaks_fails_and_is_told_what_to_do(based: Call) -> None:
     done = ingest(based, "1.10.0", "libfoo.so.1")
     assert done.code == 4

@@ -92,6 +92,14 @@ def test_the_offered_way_is_as_good_when_it_is_built(stored: Call, headers: Path
     assert found["verdict"] == done.json["verdict"]
 
 
+def test_the_edit_is_no_release(stored: Call, headers: Path) -> None:
+    """Two sides of one name would be compared, and one of them break the other."""
+    done = stored("whatif", "libgeo", "--declare", "struct point { long id; int x; int y[2]; };")
+    assert "libgeo 1.0 -> libgeo 1.0 with the edit: BREAKING" in done.out
+    (judged,) = asked(stored, headers, INSERTED)["judged"]
+    assert judged["report"]["decision"]["headline"].startswith("FAIL: 1.0 with the edit breaks 1.0 in ")
+
+
 def test_a_comment_changes_nothing(stored: Call, headers: Path) -> None:
     found = asked(stored, headers, HEADER.replace("#define GEO_H", "#define GEO_H /* geometry */"))
     assert (found["verdict"], found["edited"]) == ("NO_CHANGE", [])

@@ -84,6 +84,16 @@ def test_a_handle_that_headers_do_not_define_is_private_even_where_callers_seem_
     assert worst(old, new) is Impact.RISK
 
 
+def test_a_side_without_such_a_member_is_said_without_one() -> None:
+    """A field in padding leaves the size as it was."""
+    shown = {**OPEN, HANDLE: (PUBLIC, Opaque("struct"))}
+    sides = (struct(LONG, INT, size=16), struct(LONG, INT, INT, size=16))
+    old, new = (library(shown, layout={**LAYOUT, HANDLE: each}) for each in sides)
+    (finding,) = compare(old, new).findings
+    values = ("struct handle of 16 bytes", "struct handle of 16 bytes with int c at 12")
+    assert (finding.kind, finding.old_value, finding.new_value) == ("type_private_changed", *values)
+
+
 def test_a_structure_that_headers_define_is_not_private_wherever_debug_information_places_it() -> None:
     shown = ({HANDLE: (PUBLIC, struct(INT))}, {HANDLE: (PUBLIC, struct(INT, LONG))})
     old, new = (library({**OPEN, **each}, layout={**LAYOUT, HANDLE: each[HANDLE][1]}) for each in shown)

@@ -441,14 +441,21 @@ def _redefined(what: str, type: Changed[Any], context: Context) -> Iterator[Note
     if before != after:
         old, new = _outline(type.old), _outline(type.new)
         if old == new:
-            old, new = f"{old} with {_members(before, after)}", f"{new} with {_members(after, before)}"
+            old, new = _detailed(old, _members(before, after)), _detailed(new, _members(after, before))
         yield Note(what, old, new)
 
 
-def _members(shape: AnyShape, other: AnyShape) -> str:
-    """The first members of ``shape`` that ``other`` lacks or has differently, else the other facts that differ."""
+def _detailed(outline: str, members: str | None) -> str:
+    return outline if members is None else f"{outline} with {members}"
+
+
+def _members(shape: AnyShape, other: AnyShape) -> str | None:
+    """The first members of ``shape`` that ``other`` lacks or has differently, else the other facts that differ.
+
+    ``None`` where only ``other`` has such members.
+    """
     own = _lacking(shape, other)
-    return abridged(own) or ("none of these" if _lacking(other, shape) else facts(shape, other))
+    return abridged(own) or (None if _lacking(other, shape) else facts(shape, other))
 
 
 def _lacking(shape: AnyShape, other: AnyShape) -> list[str]:
