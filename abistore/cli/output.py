@@ -195,8 +195,13 @@ def colour_wanted(settings: SharedSettings) -> bool:
 
 def width() -> int:
     """The columns that a line of text may have: as ``COLUMNS`` says, else as the terminal has."""
+    return screen() or 100
+
+
+def screen() -> int | None:
+    """The columns of what the text is read on; ``None`` where neither ``COLUMNS`` nor a terminal says."""
     if not (sys.stdout.isatty() or os.environ.get("COLUMNS")):
-        return 100
+        return None
     import shutil
 
     return max(40, shutil.get_terminal_size((100, 24)).columns)

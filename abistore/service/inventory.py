@@ -303,12 +303,16 @@ def _used(release: Release, snapshot: Snapshot, types: tuple[Name, ...]) -> Iter
             yield UsedType(release.line, release.version, type, tuple(ordered), called, instances)
 
 
+OF_GNU = "__gnu_cxx::"
+"""The namespace of parts of the GNU standard library that are not in ``std``."""
+
+
 def _folded(users: Iterable[TypeUser]) -> tuple[Iterable[TypeUser], int]:
     """One user for each function, however many symbols it has, and how many are of the standard library's templates."""
     found: dict[str, TypeUser] = {}
     instances = 0
     for each in users:
-        if is_of_standard_library(each.name.spelling):
+        if is_of_standard_library(each.name.spelling) or each.display.startswith(OF_GNU):
             instances += 1
         elif each.display not in found or each.how == "by_value":
             found[each.display] = each

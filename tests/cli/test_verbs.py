@@ -317,6 +317,25 @@ def test_history_judges_each_release_against_the_one_before_and_the_baseline(sto
     assert max(map(len, table[1:])) <= 80
 
 
+@pytest.mark.parametrize("columns", [60, 80, 100])
+def test_a_history_fits_the_screen(
+    stored: Call, new: Path, columns: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """No row is broken: what matters least is left out, and verdicts and outcomes stay."""
+    for version in ("2.0-14-g126bde0", "2.1"):
+        assert stored("ingest", new, "--version", version).code == 0
+    for channel in ("release", "lts"):
+        stored("db", "baseline", "set", "libcase@1.0", "--channel", channel)
+    whole = stored("history", "libcase").out
+    monkeypatch.setenv("COLUMNS", str(columns))
+    shown = stored("history", "libcase").out
+    assert max(map(len, shown.splitlines())) <= columns
+    (head,) = (line.split() for line in shown.splitlines() if line.startswith("version"))
+    assert {"version", "previous", "outcome", "baseline"} <= set(head)
+    assert len({"+", "-", "~"} & set(head)) in {0, 3}
+    assert shown.count("BREAKING, fail") == whole.count("BREAKING, fail") > 0
+
+
 def test_a_release_without_changes_has_a_verdict(abistore: Call, old: Path) -> None:
     for version in ("1.0", "1.1"):
         assert abistore("ingest", old, "--version", version).code == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import unified_diff
 from functools import partial
@@ -14,7 +15,7 @@ import click
 
 from abistore.arguments import Channel, Described, EveryLibrary, LibraryNames, LoggedName, SearchedLibraries
 from abistore.cli.options import SharedSettings
-from abistore.cli.output import answer, beside_failed, is_file, progress, table, with_failed, write_file
+from abistore.cli.output import answer, beside_failed, is_file, progress, screen, table, with_failed, write_file
 from abistore.cli.reading_options import CommitOptions, JudgingOptions, LineOptions
 from abistore.cli.rendering import TEXT_ENDINGS, Window, style_of
 from abistore.cli.verbs import verb
@@ -288,11 +289,12 @@ def _timeline(history: History) -> str:
     by = ruling(history.policy, history.policy_file, history.suppression_files)
     head = f"{history.line}, {baseline}; {by}"
     heads = ("version", "date", word_on(history.line.target), *HEADS)
-    constant, shown = _without_constants(heads, rows)
+    constant, whole = _without_constants(heads, rows)
+    shown = _fitting(whole, screen())
     right = frozenset(at for at, name in enumerate(shown[0]) if name in NUMBERS)
     told = (
         *constant,
-        *_legend(shown[1:]),
+        *_legend(*shown),
         *history.said,
         *_packages(history),
         *_tagged(history),
@@ -300,7 +302,34 @@ def _timeline(history: History) -> str:
         *_unjudged(history),
         *kept,
     )
-    return "\n".join((head, *_problems(history), table(shown[0], shown[1:], right=right), *told))
+    lines = (line for text in (head, *_problems(history)) for line in _on_screen(text))
+    behind = (line for text in told for line in _on_screen(text))
+    return "\n".join((*lines, table(shown[0], shown[1:], right=right), *behind))
+
+
+SPARED = (("exports",), ("date",), ("+", "-", "~"))
+"""The columns that a narrow screen does without, the least important first."""
+
+
+def _fitting(rows: list[tuple[str, ...]], most: int | None) -> list[tuple[str, ...]]:
+    """A table without so many columns that a screen of ``most`` characters shows each row in one line."""
+    for names in SPARED:
+        if most is not None and _wide(rows) > most:
+            kept = [at for at, name in enumerate(rows[0]) if name not in names]
+            rows = [tuple(row[at] for at in kept) for row in rows]
+    return rows
+
+
+def _wide(rows: Sequence[tuple[str, ...]]) -> int:
+    return sum(max(map(len, column)) + 2 for column in zip(*rows, strict=True)) - 2
+
+
+def _on_screen(text: str) -> list[str]:
+    """A sentence in lines as long as the screen; nothing is cut, and commands stay in one piece of text."""
+    most = screen()
+    if most is None or len(text) <= most:
+        return [text]
+    return textwrap.wrap(text, most, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 
 
 def _problems(history: History) -> Iterator[str]:
@@ -332,11 +361,12 @@ def _without_constants(
     return said, list(zip(*kept, strict=True))
 
 
-def _legend(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+def _legend(heads: tuple[str, ...], *rows: tuple[str, ...]) -> Iterator[str]:
     """What the signs of a table mean that occur in it."""
     cells = [cell for row in rows for cell in row]
     if len(rows) > 1:
-        yield "+ added, - removed (exports, with headers public declarations); ~ changed"
+        if "~" in heads:
+            yield "+ added, - removed (exports, with headers public declarations); ~ changed"
         if any(cell.startswith(BRIEF[Verdict.COMPATIBLE_WITH_RISK]) for cell in cells):
             yield "RISK: compatible with risk"
     if any(cell.partition(",")[0].endswith(PARTIAL) for cell in cells):
