@@ -55,8 +55,21 @@ def test_a_bump_is_a_risk_where_no_break_needs_it(based: Call) -> None:
     assert listed(based, "2.0.0") == [("soname_changed", "compatible"), ("risk_changes", "0"), ("compatible", "1")]
     told = based("verdict", "libfoo@2.0.0").out
     assert "Risks" not in told and "the breaks need this bump" in told
+    assert "Advice" not in told and "To pass" not in told
     ingest(based, "3.0.0", "libfoo.so.3")
     assert listed(based, "3.0.0") == [("soname_changed", "risk"), ("risk_changes", "1"), ("compatible", "0")]
+
+
+def test_nobody_is_advised_to_undo_what_is_approved(based: Call) -> None:
+    ingest(based, "1.10.0", "libfoo.so.1", "--keep-failed")
+    ingest(based, "1.10.0", "libfoo.so.1", "--fail-on", "never")
+    assert "Advice" in based("verdict", "libfoo@1.10.0").out
+    breaks = [each["id"] for each in based("verdict", "libfoo@1.10.0", "--json").json["changes"]]
+    based("approve", *breaks, "--reason", "nobody calls them", "--approver", "ana")
+    told = based("verdict", "libfoo@1.10.0")
+    assert told.code == 0
+    assert told.out.splitlines()[1].startswith("  PASS: 2 findings approved by ana")
+    assert not [word for word in ("Advice", "bump", "restore", "To pass") if word in told.out]
 
 
 def test_a_minor_release_that_breaks_fails_and_is_told_what_to_do(based: Call) -> None:

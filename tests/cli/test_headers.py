@@ -48,6 +48,18 @@ def test_headers_that_declare_no_export_leave_what_is_undeclared_public(abistore
     assert abistore("compare", old, new, "--header", calls).code == 0
 
 
+def test_a_removed_function_is_placed_in_its_header(abistore: Call, old: Path, include: Path) -> None:
+    """Without headers only the source file is known, which is not where people read of it."""
+    new = build_library("int hidden(void) { return 1; }\n")
+
+    def places(*words: str | Path) -> dict[str, str]:
+        changes = abistore("compare", old, new, *words, "--json").json["changes"]
+        return {each["symbol"]: each["source_location"] for each in changes if each["kind"] == "func_removed"}
+
+    assert places("--old-header", include, "--new-header", include) == {"norm": "api.h:4"}
+    assert places()["norm"].endswith(".c:2")
+
+
 def written(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)

@@ -78,14 +78,33 @@ def test_text_fits_the_columns_that_are_asked_for_without_a_terminal(
     assert len(lines[60]) > len(lines[100])
 
 
+def test_plugins_of_one_name_in_two_folders_are_not_stored_as_one(abistore: Call, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / "all" / name).mkdir(parents=True)
+        built = build_library(f"int {name}(void) {{ return 1; }}", soname="libplugin.so.1")
+        shutil.copy(built, tmp_path / "all" / name / "libplugin.so.1")
+    done = abistore("ingest", tmp_path / "all", "--version", "1")
+    assert (done.code, "a/libplugin.so.1 and b/libplugin.so.1" in done.err) == (68, True)
+    assert abistore("list", "--json").json["lines"] == []
+
+
+@pytest.mark.parametrize("words", [("help",), ("help", "compare"), ("-V",), ("--version",)])
+def test_what_people_try_first_is_no_error(abistore: Call, words: tuple[str, ...]) -> None:
+    done = abistore(*words)
+    assert (done.code, done.err) == (0, "")
+    assert ("Usage: " if words[0] == "help" else "abistore ") in done.out
+
+
 def test_two_libraries_of_one_name_are_not_stored_as_one(abistore: Call, tmp_path: Path) -> None:
     folder = tmp_path / "two"
     folder.mkdir()
     for number, name in ((1, "aa"), (2, "bb")):
         built = build_library(f"int {name}(void) {{ return 1; }}", flags=("-g", f"-Wl,-soname,libduo.so.{number}"))
         shutil.copy(built, folder / f"libduo.so.{number}")
+    assert abistore("-q", "ingest", folder, "--version", "1").code == 68
     done = abistore("ingest", folder, "--version", "1")
     assert done.code == 68
+    assert abistore("list", "--json").json["lines"] == []
     assert "libduo.so.1" in done.err
     assert "libduo.so.2" in done.err
     assert abistore("ingest", folder, "--version", "1", "--only", "libduo.so.1").code == 0

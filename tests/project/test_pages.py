@@ -17,6 +17,10 @@ LINK = re.compile(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)")
 HEADING = re.compile(r"^#+ (.+)$", re.M)
 ANCHOR = re.compile(r'<a (?:id|name)="([^"]+)"')
 
+FIRST_PAGES = ("README.md", "docs/quickstart.md", "docs/questions.md", "docs/outcome.md")
+COMMAND = re.compile(r"\babistore (?:-q )?(approve|policy)\b(?! (?:show|check))")
+"""A command as a page shows it that changes what a release is judged by."""
+
 HISTORY = {"docs/lab/decisions/0010-statements-to-the-driver.md"}
 """Pages about what was, which say so."""
 
@@ -38,6 +42,13 @@ def test_a_link_into_a_page_leads_to_a_heading() -> None:
         assert not {anchor for aim, anchor in links if anchor and aim.suffix == ".md" and anchor not in anchors(aim)}
 
     assert_each(PAGES, law, named=title)
+
+
+def test_the_first_pages_teach_one_way_to_accept_a_break() -> None:
+    """Suppressions and policies say what is no ABI, and how grave a kind is; a break is accepted with ``approve``."""
+    taught = {page: COMMAND.findall((ROOT / page).read_text()) for page in FIRST_PAGES}
+    assert "approve" in {verb for verbs in taught.values() for verb in verbs}
+    assert not {page for page, verbs in taught.items() if "policy" in verbs}
 
 
 @cache

@@ -200,6 +200,13 @@ def test_a_release_page_draws_the_layout_and_leads_to_the_kinds(hostile: Path) -
     assert kinds
 
 
+def test_pages_are_for_people_and_say_what_a_release_was_compared_with(hostile: Path) -> None:
+    """Breaking *since* 1.0 would name the last good release; exit codes and engines are nobody's concern here."""
+    texts = [page.text for path, page in pages(hostile).items() if "libraries" in path.parts]
+    assert any("Breaking compared with 1.1" in text for text in texts)
+    assert not [word for word in ("Breaking since", "exit code", "Not allowed", "engine") if word in " ".join(texts)]
+
+
 def indexed(path: Path) -> list[list[str]]:
     text, _, _ = path.read_text().partition("abistore_shards")
     assert text.startswith("abistore_index(") and text.endswith(");\n") and text.isascii()
