@@ -61,9 +61,10 @@ def evidence_narrowed(evidence: Changed[Evidence]) -> Iterator[Note]:
 
 
 def _seen(evidence: Evidence) -> str:
+    """How much was seen; of a part how large it is. Without debug information nobody knows what it would describe."""
     words = WORDS[evidence_rank(evidence)]
-    exports = counted(evidence.expected, "export")
-    return f"{words} ({evidence.described} of {exports})" if evidence.expected else words
+    is_part = 0 < evidence.described < evidence.expected
+    return f"{words} ({evidence.described} of {counted(evidence.expected, 'export')})" if is_part else words
 
 
 @rule(
