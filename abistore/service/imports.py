@@ -436,10 +436,8 @@ def db_merge(other: str | Path, plan: MergePlan | None = None, *, database: Data
         return _merge_file(Path(other), wish, database)
     if str(other) == locate(database):
         raise UsageError(f"{masked(str(other))}: a store cannot be merged into itself", "name another store")
-    from abistore.store.gathering import gather
-
     with using(other) as source, using(database, write=True, create=True) as store:
-        return store.merge(gather(source.database), wish)
+        return store.merge_store(source, wish)
 
 
 def is_bundle(path: str | Path) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
@@ -439,6 +440,8 @@ _NEXT = (
     .order_by(audit.c.id)
     .limit(5000)
 )
+_TOGETHER: Final = 1000
+"""So many records of another store are written at once."""
 
 _TAKEN = re.compile(r"(.*) of ([0-9a-f]{32})")
 """The action of a record that came from another store: what it was there, and the digest that it had."""
@@ -511,19 +514,22 @@ def concerns(subject: str, libraries: Collection[str], digests: Collection[str])
     return re.split(r"[@ ]", subject)[0] in libraries or any(word in digests for word in subject.split(" "))
 
 
-def take_over(database: Database, told: Sequence[tuple[str, Sequence[str]]]) -> int:
+def take_over(database: Database, told: Iterable[tuple[str, Sequence[str]]]) -> int:
     """Note what the audit of another store says, as far as it is not known; how many records that were."""
-    known = {origin for origin, _ in every(database)}
-    new = [(origin, said) for origin, said in told if origin not in known]
+    known = {bytes.fromhex(origin) for origin, _ in every(database)}
+    new = ((origin, said) for origin, said in told if bytes.fromhex(origin) not in known)
     ((before,),) = database.rows(_END)
-    rows = []
-    for origin, (at, actor, action, subject, detail) in new:
-        said = (at, actor, f"{action} of {origin}", subject, masked(detail))
-        before = link(before, said)
-        rows.append(dict(zip((*_SAID, "digest"), (*said, before), strict=True)))
-    database.many(_RECORD, rows)
+    count = 0
+    while some := list(islice(new, _TOGETHER)):
+        rows = []
+        for origin, (at, actor, action, subject, detail) in some:
+            said = (at, actor, f"{action} of {origin}", subject, masked(detail))
+            before = link(before, said)
+            rows.append(dict(zip((*_SAID, "digest"), (*said, before), strict=True)))
+        database.many(_RECORD, rows)
+        count += len(rows)
     database.run(_MOVE_END, {"audit": before})
-    return len(new)
+    return count
 
 
 def all_records(database: Database) -> Iterator[AuditRecord]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
 import msgspec
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, func, select
 
 from abistore.errors import DamagedStore
 from abistore.model.approvals import asks_for
@@ -117,6 +117,11 @@ class ShownLines:
         self.order = {row: (place, owners[row]) for place, row in enumerate(sorted(owners))}
         """The number of each snapshot, and that of its line, by its row: in the order of ingestion."""
 
+    @property
+    def libraries(self) -> list[str]:
+        """The names of the libraries, sorted."""
+        return sorted({line.key.library for line in self.lines})
+
     def _line(self, line: releases.LineOverview, meant: frozenset[int] | None) -> ShownLine:
         ((identifier,),) = self._database.rows(_LINE_ID, releases.labels(line.key))
         for problem in line_problems(self._database, identifier, str(line.key)):
@@ -200,7 +205,20 @@ def gather(database: Database, selection: BundleSelection = EVERYTHING) -> Itera
 def _gather(database: Database, selection: BundleSelection) -> Iterator[AnyRecord]:
     yield Opening(FORMAT, HEAD)
     shown = ShownLines(database, selection)
-    libraries = sorted({line.key.library for line in shown.lines})
+    yield from _of_lines(database, shown, selection)
+    yield from _consumers(database, shown.libraries, selection)
+    if selection.whole:  # an environment names libraries of the whole store
+        yield from _environments(database)
+    yield from _audit(database, shown, selection)
+
+
+def _environments(database: Database) -> Iterator[AnyRecord]:
+    return (EnvironmentRecord(one) for one in environments.every(database))
+
+
+def _of_lines(database: Database, shown: ShownLines, selection: BundleSelection) -> Iterator[AnyRecord]:
+    """What belongs to libraries, and was said and judged of them."""
+    libraries = shown.libraries
     for library in libraries:
         yield LibraryRecord(library, releases.scheme(database, library))
     yield from shown.names
@@ -210,13 +228,50 @@ def _gather(database: Database, selection: BundleSelection) -> Iterator[AnyRecor
     yield from shown.entries()
     yield from shown.snapshots()
     yield from _moves(database, shown, selection)
-    yield from _verdicts(database, shown)
+    numbers = {row: place for row, (place, _) in shown.order.items()}
+    yield from _verdicts(database, verdicts.every(database, sorted(numbers)), numbers)
     yield from (ReviewRecord(one) for one in timeline.every_review(database) if one.library in libraries)
     yield from (ApprovalRecord(one) for one in timeline.every_approval(database) if one.library in libraries)
-    yield from _consumers(database, libraries, selection)
-    if selection.whole:  # an environment names libraries of the whole store
-        yield from (EnvironmentRecord(one) for one in environments.every(database))
-    yield from _audit(database, shown, selection)
+
+
+_WEIGHTS = (
+    select(tables.library.c.name, func.sum(_CARD.declarations), func.count())
+    .select_from(tables.snapshot.join(tables.line).join(tables.library))
+    .group_by(tables.library.c.name)
+    .order_by(tables.library.c.name)
+)
+_OF_A_RELEASE = 200
+"""What a snapshot without a declaration weighs, in declarations."""
+
+
+def slices(database: Database, most: int) -> list[tuple[str, ...]]:
+    """The libraries in groups whose releases have no more than ``most`` declarations, or that are one library."""
+    found: list[list[str]] = []
+    left = 0
+    for library, declarations, releases_ in database.rows(_WEIGHTS):
+        weight = int(declarations) + releases_ * _OF_A_RELEASE
+        if not found or weight > left:
+            found.append([])
+            left = most
+        found[-1].append(library)
+        left -= weight
+    return [tuple(group) for group in found]
+
+
+def of_slice(database: Database, libraries: Sequence[str]) -> tuple[Sequence[int], Iterator[AnyRecord]]:
+    """The rows of the snapshots of libraries, in the order of their numbers, and the records of these libraries.
+
+    Consumers, environments, the audit, and judgements beside other libraries are left out. Raises :class:`StoreError`.
+    """
+    shown = ShownLines(database, BundleSelection(libraries))
+    return list(shown.order), _of_lines(database, shown, BundleSelection(libraries))
+
+
+def of_none(database: Database, numbers: Mapping[int, int]) -> Iterator[AnyRecord]:
+    """What slices leave out, but the audit; ``numbers`` are those of the snapshots by their rows."""
+    yield from _verdicts(database, verdicts.across(database), numbers)
+    yield from _consumers(database, (), EVERYTHING)
+    yield from _environments(database)
 
 
 def _moves(database: Database, shown: ShownLines, selection: BundleSelection) -> Iterator[AnyRecord]:
@@ -231,11 +286,13 @@ def _moves(database: Database, shown: ShownLines, selection: BundleSelection) ->
                 yield MoveRecord(number, one.channel, one.version, moved, one.actor, one.reason, one.digest)
 
 
-def _verdicts(database: Database, shown: ShownLines) -> Iterator[AnyRecord]:
-    """The judgements of what is shown, each finding before the first that has it."""
+def _verdicts(
+    database: Database, told: Iterable[verdicts.StoredRow], snapshots: Mapping[int, int]
+) -> Iterator[AnyRecord]:
+    """The judgements of snapshots, by whose rows are their numbers; each finding before the first that has it."""
     numbers: dict[int, int] = {}
-    for verdict in verdicts.every(database):
-        if verdict.old not in shown.order or verdict.new not in shown.order:
+    for verdict in told:
+        if verdict.old not in snapshots or verdict.new not in snapshots:
             continue
         wanted = {row for rows in verdict.lists.values() for row in rows}
         new = verdicts.bodies(database, sorted(wanted - numbers.keys()))
@@ -244,7 +301,7 @@ def _verdicts(database: Database, shown: ShownLines) -> Iterator[AnyRecord]:
             yield FindingRecord(key.hex(), msgspec.Raw(body))
         lists = [tuple(sorted(numbers[row] for row in verdict.lists.get(part, ()))) for part in verdicts.LISTS]
         remarks = msgspec.Raw(verdict.remarks) if verdict.remarks else msgspec.UNSET
-        sides = (shown.order[verdict.old][0], shown.order[verdict.new][0])
+        sides = (snapshots[verdict.old], snapshots[verdict.new])
         yield VerdictRecord(*sides, verdict.values, lists[0], lists[1], lists[2], remarks)
 
 

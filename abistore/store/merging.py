@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Final, NamedTuple, TypeVar
 
@@ -27,8 +28,17 @@ from abistore.model.labels import AUTO
 from abistore.model.versions import check_version, spellings_of
 from abistore.store import consumers, environments, ingest, order, releases, tables, timeline, verdicts
 from abistore.store import database as audit
-from abistore.store.bundle_files import ConsumerRecord, Contents, LineStates, SnapshotRecord, Unsayable, leave_out
+from abistore.store.bundle_files import (
+    ConsumerRecord,
+    Contents,
+    LineStates,
+    SnapshotRecord,
+    Unsayable,
+    contents,
+    leave_out,
+)
 from abistore.store.database import Database, stamp
+from abistore.store.gathering import gather, of_none, of_slice, slices
 from abistore.store.order import hold, ordered_releases
 from abistore.store.snapshots import decode
 
@@ -386,45 +396,74 @@ class _Judged(NamedTuple):
     findings: int
 
 
+class _Brought(NamedTuple):
+    """What was brought, and the rows here of snapshots by their numbers there."""
+
+    merged: Merged
+    rows: dict[int, int]
+
+
 def merge(database: Database, found: Contents, wish: MergeWish) -> Merged:
     """Bring ``found`` into the store, in one transaction.
 
     Raises :class:`VersionTaken` where both sides say something else and no side is preferred, but not for a dry run,
     which tells it; :class:`BundleError` where the contents are none of a store.
     """
-    told: list[Merged] = []
+    with _reported(wish):
+        merged, _ = _kept(database, lambda: _merge(database, found, wish), wish)
+    return merged
+
+
+@contextmanager
+def _reported(wish: MergeWish) -> Iterator[None]:
+    """Raise :class:`BundleError` for contents that are none of a store."""
     try:
-        with database.transaction():
-            database.keep_tables_free()
-            told.append(_merge(database, found, wish))
-            if wish.dry_run:
-                raise _NotKept
-            if told[0].conflicts:
-                raise _refusal(wish.source, told[0].conflicts)
-    except _NotKept:
-        pass
+        yield
     except (ValueError, IndexError, KeyError, msgspec.MsgspecError) as error:
         raise BundleError(f"{wish.source}: {error}") from error
     except UsageError as error:
         raise BundleError(f"{wish.source}: {error.message}", error.hint) from error
+
+
+def _kept(database: Database, act: Callable[[], _Brought], wish: MergeWish) -> _Brought:
+    """What ``act`` brings in one transaction, which is not kept in a dry run, nor where both sides differ."""
+    told: list[_Brought] = []
+    try:
+        with database.transaction():
+            database.keep_tables_free()
+            told.append(act())
+            if wish.dry_run:
+                raise _NotKept
+            if told[0].merged.conflicts:
+                raise _refusal(wish.source, told[0].merged.conflicts)
+    except _NotKept:
+        pass
     return told[0]
 
 
-def _merge(database: Database, found: Contents, wish: MergeWish) -> Merged:
-    conflicts: list[str] = []
+def _merge(database: Database, found: Contents, wish: MergeWish) -> _Brought:
+    merged, rows = _bring(database, found, wish)
+    taken = audit.take_over(database, ((one.origin, _told(one)) for one in found.audit))
+    merged = msgspec.structs.replace(merged, audit_records=taken, changed=merged.changed or taken > 0)
+    if merged.changed:
+        audit.record(database, wish.actor, "merge", wish.source, _summary(merged))
+    return _Brought(merged, rows)
+
+
+def _bring(database: Database, found: Contents, wish: MergeWish) -> _Brought:
+    """Bring all but the audit."""
     left = leave_out(found)
+    libraries = [one.name for one in found.libraries]
     orders = _orders_before(database, found)
     arriving = Arriving(database, found, wish.prefer, left)
     arriving.bring()
-    conflicts += arriving.conflicts
-    conflicts += _bring_orders(database, found, wish, orders)
+    of_orders = _bring_orders(database, found, wish, orders)
     moves, of_channels = bring(database, found, wish.prefer, arriving)
-    conflicts += of_channels
-    judged = _bring_verdicts(database, found, arriving.rows)
+    judged = _bring_verdicts(database, found, arriving.rows, len(found.snapshots))
     merged = Merged(
         source=wish.source,
         dry_run=wish.dry_run,
-        changed=False,
+        changed=arriving.changed or orders != _orders(database, libraries),
         releases=tuple(arriving.told),
         earlier=arriving.earlier,
         baseline_moves=moves,
@@ -433,22 +472,106 @@ def _merge(database: Database, found: Contents, wish: MergeWish) -> Merged:
         reviews=bring_reviews(database, [one.said for one in found.reviews]),
         approvals=bring_approvals(database, [one.said for one in found.approvals]),
         consumers=_bring_consumers(database, found.consumers),
-        environments=sum(environments.bring(database, one.said) for one in found.environments),
-        audit_records=audit.take_over(database, [(one.origin, _told(one)) for one in found.audit]),
-        conflicts=tuple(conflicts),
+        environments=_bring_environments(database, found),
+        conflicts=(*arriving.conflicts, *of_orders, *of_channels),
         notes=tuple(arriving.notes),
         left_out=tuple(left.told),
     )
-    changed = arriving.changed or any(
-        (
-            *(moves, judged.verdicts, merged.reviews, merged.approvals, merged.consumers, merged.environments),
-            merged.audit_records,
-            orders != _orders(database),
-        )
-    )
-    if changed:
-        audit.record(database, wish.actor, "merge", wish.source, _summary(merged))
-    return msgspec.structs.replace(merged, changed=changed)
+    counts = (moves, judged.verdicts, merged.reviews, merged.approvals, merged.consumers, merged.environments)
+    return _Brought(msgspec.structs.replace(merged, changed=merged.changed or any(counts)), arriving.rows)
+
+
+MOST_TOGETHER = 150_000
+"""So many declarations have the releases of a slice of a store, which comes in a transaction of its own."""
+
+
+def merge_store(database: Database, source: Database, wish: MergeWish) -> Merged:
+    """Bring another store in: a large one in slices, each whole libraries, so that memory is bounded.
+
+    What differs is found before anything is written. When it is interrupted, the slices that came stay, and the next
+    merge brings the others. Raises as :func:`merge` does.
+    """
+    with source.reading():
+        parts = slices(source, MOST_TOGETHER)
+        if len(parts) < 2:
+            return merge(database, contents(gather(source), wish.source), wish)
+        with _reported(wish):
+            return _Slices(database, source, wish).bring(parts)
+
+
+class _Slices:
+    """Brings a store slice by slice; the audit says that it was one merge."""
+
+    def __init__(self, database: Database, source: Database, wish: MergeWish) -> None:
+        self._database, self._source, self._wish = database, source, wish
+        self._rows: dict[int, int] = {}
+        """The rows here of the snapshots by their rows there."""
+
+    def bring(self, parts: Sequence[Sequence[str]]) -> Merged:
+        """Bring the slices, and then what belongs to none of them."""
+        if self._wish.dry_run:
+            return self._together([self._slice(part, self._wish) for part in parts])
+        if self._wish.prefer is None:
+            self._check(parts)
+        taken = self._database.retried(self._take_over)
+        came = [self._slice(part, self._wish) for part in parts]
+        return self._database.retried(lambda: self._finish(self._together(came, taken)))
+
+    def _check(self, parts: Sequence[Sequence[str]]) -> None:
+        """Raise :class:`VersionTaken` where both sides differ: only libraries that are here already can."""
+        here = {line.key.library for line in releases.every(self._database)}
+        known = [[name for name in part if name in here] for part in parts]
+        trial = msgspec.structs.replace(self._wish, dry_run=True)
+        differing = self._together([self._slice(part, trial) for part in known if part]).conflicts
+        if differing:
+            raise _refusal(self._wish.source, differing)
+
+    def _slice(self, libraries: Sequence[str], wish: MergeWish) -> Merged:
+        def act() -> Merged:
+            there, records = of_slice(self._source, libraries)
+            found = contents(records, wish.source)
+            merged, rows = _kept(self._database, lambda: _bring(self._database, found, wish), wish)
+            if not wish.dry_run:
+                self._rows |= {there[number]: row for number, row in rows.items()}
+            return merged
+
+        return self._database.retried(act)
+
+    def _take_over(self) -> int:
+        with self._database.transaction():
+            return audit.take_over(self._database, audit.every(self._source))
+
+    def _finish(self, came: Merged) -> Merged:
+        """Bring consumers, environments, and judgements beside other libraries; say in the audit what came in all."""
+        numbers = {there: number for number, there in enumerate(self._rows)}
+        found = contents(of_none(self._source, numbers), self._wish.source)
+        with self._database.transaction():
+            judged = _bring_verdicts(self._database, found, dict(enumerate(self._rows.values())), len(numbers))
+            counts = {
+                "verdicts": came.verdicts + judged.verdicts,
+                "findings": came.findings + judged.findings,
+                "consumers": _bring_consumers(self._database, found.consumers),
+                "environments": _bring_environments(self._database, found),
+            }
+            changed = came.changed or any((judged.verdicts, counts["consumers"], counts["environments"]))
+            merged = msgspec.structs.replace(came, changed=changed, **counts)
+            if changed:
+                audit.record(self._database, self._wish.actor, "merge", self._wish.source, _summary(merged))
+        return merged
+
+    def _together(self, came: Sequence[Merged], taken: int = 0) -> Merged:
+        both = {name: tuple(said for one in came for said in getattr(one, name)) for name in _LISTED}
+        counts = {name: sum(getattr(one, name) for one in came) for name in _COUNTED}
+        changed = taken > 0 or any(one.changed for one in came)
+        whole = Merged(self._wish.source, self._wish.dry_run, changed, audit_records=taken)
+        return msgspec.structs.replace(whole, **both, **counts)
+
+
+_LISTED = ("releases", "conflicts", "notes", "left_out")
+_COUNTED = (
+    *("earlier", "baseline_moves", "verdicts", "findings"),
+    *("reviews", "approvals", "consumers", "environments"),
+)
 
 
 def _told(one: object) -> Sequence[str]:
@@ -476,13 +599,14 @@ def _refusal(source: str, conflicts: Sequence[str]) -> AbistoreError:
     return VersionTaken(f"{source}: both sides differ: {named}", hint)
 
 
-def _orders(database: Database) -> dict[str, str]:
-    return {line.key.library: releases.scheme(database, line.key.library) for line in releases.every(database)}
+def _orders(database: Database, libraries: Sequence[str]) -> dict[str, str]:
+    """The schemes of those of some libraries that have a line."""
+    return {name: releases.scheme(database, name) for name in libraries if releases.lines_of_library(database, name)}
 
 
 def _orders_before(database: Database, found: Contents) -> dict[str, str]:
     """The scheme of each library; that of a new one is what the bundle says."""
-    here = _orders(database)
+    here = _orders(database, [one.name for one in found.libraries])
     for library in found.libraries:
         if library.name not in here and library.scheme != AUTO:
             releases.declare(database, library.name, library.scheme)
@@ -492,7 +616,7 @@ def _orders_before(database: Database, found: Contents) -> dict[str, str]:
 def _bring_orders(database: Database, found: Contents, wish: MergeWish, before: dict[str, str]) -> list[str]:
     """Order the libraries as the bundle says, where nothing else was declared; the conflicts."""
     conflicts = []
-    stored = _orders(database)
+    stored = _orders(database, [one.name for one in found.libraries])
     for library in found.libraries:
         here = before.get(library.name)
         if here is None or library.scheme in {here, AUTO} or library.name not in stored:
@@ -502,6 +626,11 @@ def _bring_orders(database: Database, found: Contents, wish: MergeWish, before: 
         elif here == AUTO or wish.prefer == "there":
             order.set_scheme(database, library.name, library.scheme, wish.actor)
     return conflicts
+
+
+def _bring_environments(database: Database, found: Contents) -> int:
+    """Write what was recorded of environments there and not here; how many rows that changed."""
+    return sum(environments.bring(database, one.said) for one in found.environments)
 
 
 def _bring_consumers(database: Database, found: Sequence[ConsumerRecord]) -> int:
@@ -522,11 +651,12 @@ def _bring_consumers(database: Database, found: Sequence[ConsumerRecord]) -> int
     return len(new)
 
 
-def _bring_verdicts(database: Database, found: Contents, rows: dict[int, int]) -> _Judged:
+def _bring_verdicts(database: Database, found: Contents, rows: Mapping[int, int], snapshots: int) -> _Judged:
+    """Write the judgements of snapshots, of which there are so many, by their rows here."""
     bodies = [(bytes.fromhex(one.key), bytes(one.body)) for one in found.findings]
     added = new = 0
     for one in found.verdicts:
-        if min(one.old, one.new) < 0 or max(one.old, one.new) >= len(found.snapshots):
+        if min(one.old, one.new) < 0 or max(one.old, one.new) >= snapshots:
             raise ValueError("a side of a verdict is missing")
         if one.old not in rows or one.new not in rows:
             continue

@@ -651,6 +651,12 @@ class Store:
 
         return merge(self.database, contents(records, wish.source), wish)
 
+    def merge_store(self, source: Store, wish: MergeWish) -> Merged:
+        """Bring another store into this one, a large one in slices. Raises as :meth:`merge` does."""
+        from abistore.store.merging import merge_store  # few calls need it
+
+        return merge_store(self.database, source.database, wish)
+
     def prunable(self, library: str | None, *, keep_last: int, before: datetime | None) -> tuple[Prunable, ...]:
         """What :meth:`prune` would remove."""
         from abistore.store.pruning import chosen  # few calls need it

@@ -538,9 +538,32 @@ class StoredRow(NamedTuple):
     remarks: bytes
 
 
-def every(database: Database) -> Iterator[StoredRow]:
-    """All judgements, oldest first. Raises :class:`StoreError` where one is damaged."""
-    for row in database.rows(select(*_SEALED).order_by(_VERDICT.id)):
+_OF_NEW = select(*_SEALED).where(_VERDICT.new_id.in_(AMONG))
+_OLD_CARD, _NEW_CARD = tables.snapshot.alias("old_card"), tables.snapshot.alias("new_card")
+_OLD_LINE, _NEW_LINE = tables.line.alias("old_line"), tables.line.alias("new_line")
+_ACROSS = (
+    select(*_SEALED)
+    .select_from(tables.verdict.join(_OLD_CARD, _VERDICT.old_id == _OLD_CARD.c.id))
+    .join(_NEW_CARD, _VERDICT.new_id == _NEW_CARD.c.id)
+    .join(_OLD_LINE, _OLD_CARD.c.line_id == _OLD_LINE.c.id)
+    .join(_NEW_LINE, _NEW_CARD.c.line_id == _NEW_LINE.c.id)
+    .where(_OLD_LINE.c.library_id != _NEW_LINE.c.library_id)
+    .order_by(_VERDICT.id)
+)
+
+
+def every(database: Database, among: Sequence[int]) -> Iterator[StoredRow]:
+    """All judgements of these snapshots, oldest first. Raises :class:`StoreError` where one is damaged."""
+    return _stored(database, sorted(database.within(_OF_NEW, among), key=lambda row: int(row[0])))
+
+
+def across(database: Database) -> Iterator[StoredRow]:
+    """All judgements of snapshots of two libraries, oldest first. Raises :class:`StoreError` where one is damaged."""
+    return _stored(database, database.rows(_ACROSS))
+
+
+def _stored(database: Database, rows: Iterable[Row]) -> Iterator[StoredRow]:
+    for row in rows:
         parts = parts_of(database, row[0])
         lists = {part: unpack(parts[part]) for part in LISTS if part in parts}
         remarks = zlib.decompress(parts["remarks"]) if "remarks" in parts else b""

@@ -1,0 +1,131 @@
+"""A large store comes into another one in slices, and the two are as after one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from abistore.errors import VersionTaken
+from abistore.interface import MergePlan, compare, db_merge
+from abistore.model.history import AuditRecord, IngestRequest, Merged
+from abistore.store import merging
+from abistore.store.store import Store
+from tests.store.builders import EXPORTED, function, snapshot
+from tests.store.test_bundles import without_audit
+from tests.store.test_site import ingest
+
+LIBRARIES = [f"lib{number}" for number in range(5)]
+
+
+@pytest.fixture(autouse=True)
+def small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(merging, "MOST_TOGETHER", 500)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """Five libraries, judged within each and one beside another."""
+    path = tmp_path / "source.db"
+    for library in LIBRARIES:
+        ingest(path, library, 3)
+        compare(f"{library}@1.1", f"{library}@1.2", database=path)
+    compare("lib0@1.1", "lib4@1.1", database=path)
+    return path
+
+
+def merged(source: Path, address: str, plan: MergePlan | None = None) -> Merged:
+    return db_merge(source, plan or MergePlan(actor="ana"), database=address)
+
+
+def audit_of(address: str) -> tuple[AuditRecord, ...]:
+    with Store.open(address, write=False) as store:
+        return store.audit_records()
+
+
+def said(store: Store) -> list[bytes]:
+    return sorted(map(msgspec.json.encode, without_audit(store.bundle())))
+
+
+def merges(address: str) -> list[str]:
+    return [one.detail for one in audit_of(address) if one.action == "merge" and not one.origin]
+
+
+def interrupted_after(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a merge end without a farewell when so many slices came."""
+    came: list[Sequence[str]] = []
+    whole = merging._Slices._slice
+
+    def stops(slices: merging._Slices, libraries: Sequence[str], *more: object) -> Merged:
+        if len(came) == count:
+            raise KeyboardInterrupt
+        came.append(libraries)
+        return whole(slices, libraries, *more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(merging._Slices, "_slice", stops)
+
+
+def test_slices_bring_what_one_transaction_brings(
+    source: Path, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = merged(source, address)
+    monkeypatch.setattr(merging, "MOST_TOGETHER", 1 << 40)
+    at_once = merged(source, str(tmp_path / "at_once.db"))
+    assert sorted(told.releases, key=str) == sorted(at_once.releases, key=str)
+    assert (told.verdicts, told.audit_records, told.changed) == (at_once.verdicts, at_once.audit_records, True)
+    assert merges(address) == merges(str(tmp_path / "at_once.db"))
+    with Store.open(address, write=False) as store, Store.open(source, write=False) as there:
+        assert store.check() == ()
+        assert said(store) == said(there)
+
+
+def test_a_merge_that_is_interrupted_keeps_its_slices_and_the_next_one_goes_on(
+    source: Path, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        interrupted_after(3, patched)
+        with pytest.raises(KeyboardInterrupt):
+            merged(source, address)
+    assert merges(address) == []
+    with Store.open(address, write=False) as store:
+        assert store.check() == ()
+        assert len({line.library for line in store.lines()}) == 3
+    told = merged(source, address)
+    assert {one.status for one in told.releases} == {"known", "added"}
+    assert len(merges(address)) == 1
+    assert not merged(source, address).changed
+    with Store.open(address, write=False) as store:
+        assert store.stats().releases == 15
+        assert store.check() == ()
+
+
+def test_what_differs_is_found_before_a_slice_comes(source: Path, address: str) -> None:
+    with Store.open(address, write=True) as store:
+        other = snapshot("other", library="lib4", symbols={function("f"): EXPORTED})
+        store.ingest(other, IngestRequest("1.2"))
+    before = audit_of(address)
+    with pytest.raises(VersionTaken, match=r"lib4@1\.2"):
+        merged(source, address)
+    assert audit_of(address) == before
+    told = merged(source, address, MergePlan(prefer="there"))
+    assert {one.status for one in told.releases if one.line.library == "lib4"} == {"added", "replaced"}
+
+
+def test_a_dry_run_tells_all_slices_and_keeps_none(source: Path, address: str) -> None:
+    with Store.open(address, write=True):
+        pass
+    before = audit_of(address)
+    told = merged(source, address, MergePlan(dry_run=True))
+    assert (len(told.releases), told.dry_run, told.changed) == (15, True, True)
+    assert audit_of(address) == before
+
+
+def test_a_release_never_comes_without_its_history(source: Path, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupted_after(1, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        merged(source, address)
+    told = {one.subject.split("@")[0] for one in audit_of(address) if one.action == "ingest"}
+    with Store.open(address, write=False) as store:
+        assert {line.library for line in store.lines()} <= told
