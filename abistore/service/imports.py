@@ -23,12 +23,13 @@ from abistore.model.format_gaps import VARIANT, unrecorded_by
 from abistore.model.history import DEFAULT_PROFILE, Merged, Progress, Release, Side
 from abistore.model.labels import Given, check_not_blank
 from abistore.model.snapshot import ANY_MACHINE, Exported, Snapshot, Target
+from abistore.model.structure import without_cycle_collection
 from abistore.model.versions import check_name, position
-from abistore.service.database import Database, line_target, locate, user, using
+from abistore.service.database import Database, OpenStore, line_target, locate, user, using
 from abistore.service.ingest import files_of, ingest
 from abistore.service.ingest_gates import AS_IT_SAYS, Ingested, IngestPlan
 from abistore.service.package_ingest import exported_said
-from abistore.service.snapshots import is_dump, is_json, written
+from abistore.service.snapshots import captured, is_dump, is_json, written
 from abistore.urls import masked
 
 if TYPE_CHECKING:
@@ -84,12 +85,19 @@ IN_NAME = (re.compile(r"\.so\.(\d[\w.+~-]*)$"), re.compile(r"[-_]v?(\d[\w.+~]*(?
 
 
 class DumpedRelease(NamedTuple):
-    """One release of a dump, and the file that it is from. ``derived`` ones a symbols file names besides its own."""
+    """One release of a dump: the file that it is from, and the JSON snapshot to store, on disk so that memory is free.
+
+    ``derived`` ones a symbols file names besides its own. ``tells_target``: the dump says for which platform it is.
+    """
 
     path: Path
-    snapshot: Snapshot
+    kept: Path
+    library: str
+    target: Target
     version: str
     derived: bool
+    weight: tuple[int, int]
+    tells_target: bool
 
 
 def import_dumps(
@@ -100,7 +108,7 @@ def import_dumps(
     database: Database = None,
     progress: Progress | None = None,
 ) -> tuple[Ingested, ...]:
-    """Store each release of each dump. If a file fails, the others are stored.
+    """Store each release of each dump, one in memory at a time. If a file fails, the others are stored.
 
     Raises :class:`UsageError` where a folder holds no dump, or ``versions`` names a file that is not imported.
     """
@@ -109,16 +117,41 @@ def import_dumps(
     if unknown := sorted(listed.keys() - {path.name for path in files}):
         raise UsageError(f"{versions}: {unknown[0]} is not among the files to import", "give the folder that holds it")
     failed: list[Ingested] = []
-    with TemporaryDirectory(prefix="abistore-") as folder:
-        found = list(_settled(_read(files, listed, plan, failed), plan, database, failed))
-        stored = [
-            result
-            for number, release in enumerate(found)
-            if (result := _stored(Path(folder) / f"{number}.json", release, plan, database)) is not None
-        ]
-        if progress:
-            progress("import", 1.0)
-    return (*failed, *stored)
+    with TemporaryDirectory(prefix="abistore-") as folder, _opened(database) as store:
+        read = _read(files, listed, _Spool(Path(folder)), plan, failed)
+        found = list(_settled(read, plan, store, failed))
+        stored = []
+        for number, release in enumerate(found):
+            if progress:
+                progress("import", number / len(found))
+            stored.append(_stored(release, plan, store))
+    return (*failed, *(result for result in stored if result is not None))
+
+
+@contextmanager
+def _opened(database: Database) -> Iterator[Database]:
+    """The store, opened once for all releases; an old one is upgraded, as for any writer."""
+    if isinstance(database, OpenStore):
+        yield database
+        return
+    with using(database, write=True, create=True):
+        pass
+    with OpenStore(locate(database)) as opened:
+        yield opened
+
+
+class _Spool:
+    """Snapshots on disk until all dumps are read: only then is it known which are stored, and in which order."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._written = folder, 0
+
+    def keep(self, snapshot: Snapshot) -> Path:
+        """Write a snapshot; its file."""
+        self._written += 1
+        path = self._folder / f"{self._written}.json"
+        path.write_bytes(written(snapshot))
+        return path
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
@@ -144,23 +177,23 @@ def _is_dump(path: Path) -> bool:
 
 
 def _read(
-    files: Sequence[Path], listed: Mapping[str, str], plan: IngestPlan, failed: list[Ingested]
+    files: Sequence[Path], listed: Mapping[str, str], spool: _Spool, plan: IngestPlan, failed: list[Ingested]
 ) -> list[DumpedRelease]:
-    """The releases of all files, each written down; a file that cannot be read is told in ``failed``."""
+    """The releases of all files; a file that cannot be read is told in ``failed``."""
     found: list[DumpedRelease] = []
     for path in files:
         version = listed.get(path.name) or plan.version
         try:
-            with InputFile(path) as file:
+            with without_cycle_collection(), InputFile(path) as file:
                 if not is_dump(file):
                     raise InputError(f"{path}: not a JSON snapshot, nor a dump", "`abistore ingest` stores libraries")
-                found += _releases(file, version, plan)
+                found += _releases(file, version, spool, plan)
         except AbistoreError as error:
             failed.append(_failure(path, error))
     return found
 
 
-def _releases(file: InputFile, version: str | None, plan: IngestPlan) -> Iterator[DumpedRelease]:
+def _releases(file: InputFile, version: str | None, spool: _Spool, plan: IngestPlan) -> Iterator[DumpedRelease]:
     named = version_in(file.path.name)
     options = msgspec.structs.replace(plan.options, version=None, platform=plan.target, every_release=True)
     snapshots = read_bounded(file, options)
@@ -171,7 +204,17 @@ def _releases(file: InputFile, version: str | None, plan: IngestPlan) -> Iterato
         own = snapshot.version if symbols else version or snapshot.version or named
         if not own:
             raise UsageError(f"{file.path}: no version given", "pass --version or --versions, or name the file by it")
-        yield DumpedRelease(file.path, snapshot, own, snapshot.evidence_of("symbol").reason == "minimal-versions")
+        tells, named_so = _tells_target(snapshot), msgspec.structs.replace(snapshot, version=own)
+        yield DumpedRelease(
+            path=file.path,
+            kept=file.path if is_json(file) and tells else spool.keep(named_so),
+            library=snapshot.library,
+            target=snapshot.target,
+            version=own,
+            derived=snapshot.evidence_of("symbol").reason == "minimal-versions",
+            weight=_weight(snapshot),
+            tells_target=tells,
+        )
 
 
 def version_in(name: str) -> str | None:
@@ -187,8 +230,8 @@ def _settled(
     placed = list(_placed(found, database, failed))
     best: dict[tuple[str, str, str], DumpedRelease] = {}
     for release in placed:
-        key = (plan.library or release.snapshot.library, str(release.snapshot.target), release.version)
-        if key not in best or _weight(release.snapshot) > _weight(best[key].snapshot):
+        key = (plan.library or release.library, str(release.target), release.version)
+        if key not in best or release.weight > best[key].weight:
             best[key] = release
     order = sorted(enumerate(best.values()), key=lambda numbered: position(numbered[1].version, numbered[0]))
     return (release for _, release in order)
@@ -205,20 +248,19 @@ def _placed(found: Sequence[DumpedRelease], database: Database, failed: list[Ing
     """The releases with the platform of the library's others, where an input does not tell its own."""
     known: dict[str, set[Target]] = {}
     for release in found:
-        if _tells_target(release.snapshot):
-            known.setdefault(release.snapshot.library, set()).add(release.snapshot.target)
+        if release.tells_target:
+            known.setdefault(release.library, set()).add(release.target)
     told: set[Path] = set()
     for release in found:
-        snapshot = release.snapshot
-        if _tells_target(snapshot):
+        if release.tells_target:
             yield release
             continue
-        others = known.get(snapshot.library) or _stored_targets(snapshot.library, database)
-        targets = {each for each in others if snapshot.target.fits(each, variants=False)}
-        if snapshot.target.machine != ANY_MACHINE and (len(targets) != 1 or snapshot.target in others):
+        others = known.get(release.library) or _stored_targets(release.library, database)
+        targets = {each for each in others if release.target.fits(each, variants=False)}
+        if release.target.machine != ANY_MACHINE and (len(targets) != 1 or release.target in others):
             yield release
         elif len(targets) == 1:
-            yield release._replace(snapshot=msgspec.structs.replace(snapshot, target=next(iter(targets))))
+            yield release._replace(target=next(iter(targets)))
         elif release.path not in told:
             told.add(release.path)
             error = UsageError(
@@ -240,19 +282,28 @@ def _stored_targets(library: str, database: Database) -> set[Target]:
     return {target for each in spelled if (target := target_called(each)) is not None}
 
 
-def _stored(path: Path, release: DumpedRelease, plan: IngestPlan, database: Database) -> Ingested | None:
+def _stored(release: DumpedRelease, plan: IngestPlan, database: Database) -> Ingested | None:
     """What became of one release; ``None`` for one that only a symbols file names, where another is stored already."""
-    path.write_bytes(written(msgspec.structs.replace(release.snapshot, version=release.version)))
+    if release.kept != release.path:
+        _put_target(release.kept, release.target)
     one = msgspec.structs.replace(
         plan, version=release.version, version_from=None, target=None, options=msgspec.structs.replace(plan.options)
     )
-    (result,) = ingest([path], one, database=database)
-    path.unlink()
+    (result,) = ingest([release.kept], one, database=database)
+    if release.kept != release.path:
+        release.kept.unlink()
     if result.code == "version-taken" and release.derived:
         return None
-    return msgspec.structs.replace(
-        result, path=str(release.path), error=result.error.replace(str(path), str(release.path))
-    )
+    error = result.error.replace(str(release.kept), str(release.path))
+    return msgspec.structs.replace(result, path=str(release.path), error=error)
+
+
+def _put_target(path: Path, target: Target) -> None:
+    """Say in a snapshot that was kept for which platform it is, where others of its library told that."""
+    with InputFile(path) as file:
+        snapshot = captured(file)
+    if snapshot.target != target:
+        path.write_bytes(written(msgspec.structs.replace(snapshot, target=target)))
 
 
 def _failure(path: Path, error: AbistoreError) -> Ingested:
