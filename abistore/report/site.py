@@ -103,8 +103,8 @@ ASSETS = ("style.css", "site.js", "findings.js")
 RECENT = 12
 """How many of the latest releases a row of the overview marks."""
 
-ROWS = 100
-"""How many libraries stand on one page of the overview."""
+ROWS = 80
+"""How many libraries the overview shows at once, as :file:`site.js` does: a row takes up to 2 kB."""
 
 ENTRIES = 50
 """How many releases a feed tells of, the newest first."""
@@ -180,35 +180,73 @@ class ReleasePage(NamedTuple):
 
 
 def overview(frame: Frame, cards: Sequence[LibraryCard]) -> Iterator[tuple[str, str]]:
-    """The pages of all libraries, each with its name: problems first, the rest behind the first page."""
+    """The page of all libraries, problems first, and plain lists of them by letter where one page has not all.
+
+    The first page has :data:`ROWS`, however many there are: its script shows, filters and sorts the others.
+    """
     ordered = sorted(cards, key=lambda card: card.urgency)
     counts = Counter(shown_outcome(decision_of(card.newest)) for card in cards)
-    pages = [ordered[start : start + ROWS] for start in range(0, len(ordered), ROWS)] or [[]]
-    for number, page in enumerate(pages, 1):
-        yield (
-            overview_file(number),
-            _page(
-                "index.html",
-                frame,
-                cards=page,
-                counts=counts,
-                attention=counts["fail"] + counts["undecided"],
-                releases=sum(card.releases for card in cards),
-                number=number,
-                pages=len(pages),
-                root="",
-            ),
-        )
+    by_name = {card.library: card for card in cards}
+    lists = _lists(by_name)
+    yield (
+        OVERVIEW,
+        _page(
+            "index.html",
+            frame,
+            cards=ordered[:ROWS],
+            counts=counts,
+            attention=counts["fail"] + counts["undecided"],
+            releases=sum(card.releases for card in cards),
+            lists=lists,
+            listed=None,
+            root="",
+        ),
+    )
+    for one in lists:
+        listed = [by_name[name] for name in one.names]
+        yield one.file, _page("list.html", frame, cards=listed, listed=one, lists=lists, root="")
 
 
-def overview_file(number: int) -> str:
-    """The file of a page of the overview; the first is 1."""
-    return f"index-{number}.html" if number > 1 else "index.html"
+OVERVIEW = "index.html"
+LISTED = 500
+"""So many libraries stand on one list."""
+
+NOT_A_LETTER = "other"
 
 
-def overview_files(libraries: int) -> tuple[str, ...]:
-    """The files of an overview of so many libraries."""
-    return tuple(overview_file(number) for number in range(1, max(-(-libraries // ROWS), 1) + 1))
+class LetterList(NamedTuple):
+    """A plain list of libraries whose names begin alike."""
+
+    label: str
+    file: str
+    names: Sequence[str]
+
+
+def _lists(names: Iterable[str]) -> Sequence[LetterList]:
+    """The libraries by letter, each once; none where the overview shows all."""
+    letters: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(names, key=lambda name: (name.lower(), name)):
+        letters[_letter(name)].append(name)
+    if sum(map(len, letters.values())) <= ROWS:
+        return ()
+    return tuple(each for letter in sorted(letters) for each in _of_letter(letter, letters[letter]))
+
+
+def _letter(name: str) -> str:
+    """The letter that tells names apart: nearly all of C libraries begin with ``lib``."""
+    first = name.lower().removeprefix("lib")[:1]
+    return first if first.isascii() and first.isalnum() else NOT_A_LETTER
+
+
+def _of_letter(letter: str, names: Sequence[str]) -> Iterator[LetterList]:
+    for number, start in enumerate(range(0, len(names), LISTED), 1):
+        label, file = (f"{letter} {number}", f"list-{letter}-{number}") if number > 1 else (letter, f"list-{letter}")
+        yield LetterList(label, f"{file}.html", names[start : start + LISTED])
+
+
+def overview_files(libraries: Iterable[str]) -> tuple[str, ...]:
+    """The files of an overview of these libraries."""
+    return (OVERVIEW, *(one.file for one in _lists(libraries)))
 
 
 def overview_index(cards: Sequence[LibraryCard]) -> str:
@@ -438,7 +476,6 @@ def _environment() -> Environment:
         "chart": chart,
         "library_folder": library_folder,
         "mark": mark,
-        "overview_file": overview_file,
         "source": _marked,
     }
     return made

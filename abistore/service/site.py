@@ -470,7 +470,7 @@ def build_site(
         whole = key(sorted(now.items()), plan, kinds.key)
         names = top.inside(NAMES)
         if found.changed or not (top.stands(whole) and names.stands(whole) and kinds.folder.stands(kinds.key)):
-            top.plan((*site.overview_files(len(now)), *SHARED), (LIBRARIES, KINDS, NAMES))
+            top.plan((*site.overview_files(now), *SHARED), (LIBRARIES, KINDS, NAMES))
             made = found.write(store, source, progress)
             kinds.write()
             shards = _names(names, found.below.path, made, whole)

@@ -40,7 +40,10 @@ from abistore.report.history import (
 )
 from abistore.report.model import Style
 from abistore.report.site import (
+    LISTED,
     OURS,
+    RECENT,
+    ROWS,
     Frame,
     LibraryCard,
     Searched,
@@ -51,6 +54,7 @@ from abistore.report.site import (
     feed,
     feed_entries,
     history_page,
+    library_folder,
     overview,
     overview_files,
     overview_index,
@@ -273,16 +277,52 @@ def card(number: int, verdict: Verdict) -> LibraryCard:
     return LibraryCard(line.line.library, f"lib{number}", line, 1, 2)
 
 
-def test_the_overview_begins_with_what_needs_attention_and_has_pages() -> None:
+def test_the_overview_begins_with_what_needs_attention_and_lists_the_rest_by_letter() -> None:
     cards = [card(number, Verdict.BREAKING if number == 204 else Verdict.COMPATIBLE) for number in range(205)]
     pages = dict(overview(Frame("ABI"), cards))
-    assert tuple(pages) == overview_files(205) == ("index.html", "index-2.html", "index-3.html")
+    assert tuple(pages) == overview_files(each.library for each in cards) == LISTS
     assert "<b>1 of 205 libraries</b> needs attention" in pages["index.html"]
-    told = [re.findall(r'class="who"><a href="libraries/(\w+)/', text) for text in pages.values()]
-    assert [len(each) for each in told] == [100, 100, 5]
-    assert told[0][0] == "lib204" and told[0][1:] == [f"lib{number}" for number in range(99)]
+    told = re.findall(r'class="who"><a href="libraries/(\w+)/', pages["index.html"])
+    assert told == ["lib204", *(f"lib{number}" for number in range(ROWS - 1))]
+    assert all(f'<a href="{name}"' in text for text in pages.values() for name in LISTS[1:])
+    listed = [name for page in LISTS[1:] for name in re.findall(r'<li><a href="libraries/(\w+)/', pages[page])]
+    assert listed == [f"lib{number}" for number in range(205)]
     rows = json.loads(overview_index(cards).removeprefix("abistore_libraries(").removesuffix(");\n"))
-    assert [each[1] for each in rows] == [each for page in told for each in page]
+    assert [each[1] for each in rows][:ROWS] == told and len(rows) == 205
+
+
+LISTS = ("index.html", "list-0.html", "list-1.html", "list-2.html")
+
+
+def test_an_overview_that_shows_all_libraries_needs_no_lists() -> None:
+    pages = dict(overview(Frame("ABI"), [card(number, Verdict.COMPATIBLE) for number in range(ROWS)]))
+    assert tuple(pages) == overview_files(f"lib{number}" for number in range(ROWS)) == ("index.html",)
+    assert "All libraries by letter" not in pages["index.html"]
+
+
+def test_names_are_listed_by_the_letter_that_tells_them_apart() -> None:
+    names = [
+        "libzstd",
+        "zlib",
+        "LibZ",
+        "Qt5Core",
+        "lib",
+        "_x",
+        "äther",
+        *(f"liba{number}" for number in range(LISTED + 1)),
+    ]
+    assert overview_files(names) == (
+        *("index.html", "list-a.html", "list-a-2.html", "list-other.html", "list-q.html", "list-z.html"),
+    )
+
+
+def test_pages_of_ten_thousand_libraries_are_small() -> None:
+    rows = (row(0, None), *(row(each, Verdict.BREAKING, version=f"12.10.{each}-rc2") for each in range(1, RECENT + 1)))
+    lines = (History(LineKey(f"libx265-{number:04}", LINE.target), "release", None, rows) for number in range(10_000))
+    cards = [LibraryCard(each.line.library, library_folder(each.line.library), each, 1, RECENT) for each in lines]
+    pages = dict(overview(Frame("ABI"), cards))
+    assert max(len(text.encode()) for text in pages.values()) <= 200_000
+    assert sum(text.count("<li><a ") for text in pages.values()) == 10_000
 
 
 def test_a_feed_is_atom_whatever_releases_are_called() -> None:

@@ -107,7 +107,7 @@ function row([name, folder, version, outcomes, verdict, exports, day]) {
 function abistore_libraries(rows) {
   const table = document.querySelector("#libraries"), choose = document.querySelector(".choose");
   const field = document.querySelector("#choose"), order = document.querySelector("#sort"), told = document.querySelector("#chosen");
-  const buttons = [...choose.querySelectorAll("button")], many = 100;
+  const buttons = [...choose.querySelectorAll("button")], many = 80;
   const orders = { age: (a, b) => (a[6] < b[6]) - (a[6] > b[6]), old: (a, b) => (a[6] > b[6]) - (a[6] < b[6]), name: (a, b) => (a[0].toLowerCase() < b[0].toLowerCase() ? -1 : 1) };
   const pager = document.querySelector(".pager") || made("nav", "pager");
   table.parentElement.after(pager);
