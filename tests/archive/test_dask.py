@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -14,43 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.archive.cluster import Cluster, lines_of, logged, stored
 from tests.archive.conftest import COUNT
-from tests.archive.test_ingest import logged, stored
-from tests.archive.test_kills import PATIENCE, assert_finishes, lines_of, running, until
+from tests.archive.test_kills import PATIENCE, assert_finishes, running, until
 from tests.archive.test_kills import long_archive as long_archive
 from tests.cli.conftest import Call
 
 pytestmark = [pytest.mark.full, pytest.mark.skipif(not find_spec("distributed"), reason="distributed is not installed")]
-
-SCHEDULER = "from distributed.cli.dask_scheduler import main; main()"
-WORKER = "from distributed.cli.dask_worker import main; main()"
-
-
-class Cluster:
-    """A scheduler and workers, each a process of its own."""
-
-    def __init__(self, folder: Path, stack: ExitStack) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.address = f"tcp://127.0.0.1:{self.port}"
-        self._folder, self._stack = folder, stack
-        self.scheduler = self.start_scheduler()
-        self.workers = [self.start_worker(), self.start_worker()]
-
-    def start_scheduler(self) -> subprocess.Popen[bytes]:
-        return self._start(SCHEDULER, "--host", "127.0.0.1", "--port", str(self.port))
-
-    def start_worker(self) -> subprocess.Popen[bytes]:
-        words = ("--nthreads", "1", "--no-nanny", "--local-directory", str(self._folder))
-        return self._start(WORKER, self.address, *words)
-
-    def _start(self, code: str, *words: str) -> subprocess.Popen[bytes]:
-        call = [sys.executable, "-c", code, *words, "--no-dashboard"]
-        process = subprocess.Popen(call, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self._stack.callback(process.wait)
-        self._stack.callback(process.kill)
-        return process
 
 
 @pytest.fixture

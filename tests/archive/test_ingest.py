@@ -3,31 +3,14 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.archive.cluster import logged, stored
 from tests.archive.conftest import COUNT
 from tests.build import build_library
 from tests.cli.conftest import Call
-
-
-def logged(path: Path, *, torn: bool = False) -> list[dict[str, Any]]:
-    """The lines of a log; where it may be ``torn``, all but those that a kill cut off."""
-    lines = path.read_text().splitlines()
-    return [json.loads(line) for line in lines if not torn or line.endswith("}")]
-
-
-def stored(database: Path) -> list[tuple[str, str, str]]:
-    """The name, version and digest of each release, in the order of their lines."""
-    query = (
-        "select l.name, s.version, hex(s.digest) from snapshot s join line on line.id = s.line_id "
-        "join library l on l.id = line.library_id where s.candidate = 0 order by l.name, s.sequence"
-    )
-    with sqlite3.connect(database) as connection:
-        return connection.execute(query).fetchall()
 
 
 @pytest.mark.parametrize("jobs", [1, 3])

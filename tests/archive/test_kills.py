@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -13,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.archive.cluster import archive_command, disagreements, lines_of, logged, stored
 from tests.archive.conftest import COUNT
-from tests.archive.test_ingest import logged, stored
 from tests.build import build_library
 
 pytestmark = pytest.mark.full
@@ -36,19 +35,11 @@ def long_archive(archive: Path) -> Path:
     return archive
 
 
-def command(*words: str | Path) -> list[str]:
-    return [sys.executable, "-m", "abistore", "archive", "ingest", *map(str, words)]
-
-
 def until(true: Callable[[], bool]) -> None:
     end = time.monotonic() + PATIENCE
     while not true():
         assert time.monotonic() < end, "nothing happened"
         time.sleep(0.002)
-
-
-def lines_of(log: Path) -> int:
-    return log.read_bytes().count(b"\n") if log.exists() else 0
 
 
 def workers_below(pid: int) -> list[int]:
@@ -62,22 +53,17 @@ def workers_below(pid: int) -> list[int]:
 
 
 def assert_finishes(archive: Path, database: Path, log: Path) -> None:
-    """The next run finds all that is stored, stores the rest, and log and store agree."""
+    """The next run keeps all that is stored, stores the rest, and log and store agree."""
     before = {name: digest for name, _, digest in stored(database)} if database.exists() else {}
-    done = subprocess.run(command(archive, "--resume", log, "--db", database), capture_output=True, text=True)
+    done = subprocess.run(archive_command(archive, "--resume", log, "--db", database), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    found = stored(database)
-    assert sorted(name for name, _, _ in found) == sorted(f"libn{number}" for number in range(MANY))
-    assert before.items() <= {name: digest for name, _, digest in found}.items()
-    done_items = (each for each in logged(log, torn=True) if each["status"] != "failed")
-    said = {each["releases"][0]: each["digests"][0].upper() for each in done_items}
-    assert said == {f"{name}@{version}": digest for name, version, digest in found}
-    assert subprocess.run([sys.executable, "-m", "abistore", "db", "check", "--db", str(database)]).returncode == 0
+    assert disagreements(database, log, {f"libn{number}" for number in range(MANY)}) == []
+    assert before.items() <= {name: digest for name, _, digest in stored(database)}.items()
 
 
 @contextmanager
 def running(*words: str | Path) -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen(command(*words), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(archive_command(*words), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         yield process
     finally:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.archive.cluster import logged, stored
 from tests.archive.conftest import COUNT
-from tests.archive.test_ingest import logged, stored
 from tests.cli.conftest import Call
 
 
