@@ -8,9 +8,10 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
@@ -39,6 +40,11 @@ from abistore.service.database import Database, using
 from abistore.service.ingest import check_plan, has_several, ingest_known, ingest_read, ingest_safely, labelled, placed
 from abistore.service.ingest_gates import AS_IT_SAYS, Ingested, IngestPlan
 from abistore.service.snapshots import on_platform, written
+
+Result = TypeVar("Result")
+
+ENDING: Final = frozenset({StoreError, StoreBusy})
+"""Errors of a store, and none of their kinds, that the next file would meet as well."""
 
 MOST_ITEMS: Final = 32
 """How many items one transaction stores."""
@@ -322,7 +328,7 @@ class _StoreSink:
 
     def known(self, item: Item, file: InputFile, plan: IngestPlan) -> LoggedItem | None:
         begun = time.monotonic()
-        found = ingest_known(self._store, file, plan)
+        found = self._in_spite_of_restarts(lambda: ingest_known(self._store, file, plan))
         return None if found is None else logged(item, found, time.monotonic() - begun)
 
     def write(self, batch: Sequence[ReadItem]) -> list[LoggedItem]:
@@ -330,14 +336,17 @@ class _StoreSink:
             # where the database ended, or another writer waits for this one, each is stored by itself
             with suppress(StoreError), self._store.transaction():
                 return [self._stored(each, self._store.part()) for each in batch]
-        return [self._alone(each) for each in batch]
+        return [self._in_spite_of_restarts(partial(self._stored, each)) for each in batch]
 
-    def _alone(self, each: ReadItem) -> LoggedItem:
+    def _in_spite_of_restarts(self, work: Callable[[], Result]) -> Result:
+        """What ``work`` gives, which is repeated once where the database ended meanwhile."""
         try:
-            return self._stored(each)
-        except StoreError:
-            self._open_again()
-        return self._stored(each)
+            return work()
+        except StoreError as error:
+            if type(error) not in ENDING:
+                raise
+        self._open_again()
+        return work()
 
     def _stored(self, each: ReadItem, within: AbstractContextManager[None] | None = None) -> LoggedItem:
         """What became of an item. Raises :class:`StoreError` only where the database cannot go on."""
@@ -411,7 +420,7 @@ def _safely(path: Path, work: Callable[[], Ingested]) -> Ingested:
         try:
             return work()
         except StoreError as error:
-            if type(error) in {StoreError, StoreBusy}:
+            if type(error) in ENDING:
                 raise _Ended(error) from error
             raise
         except SchedulerLost as error:

@@ -32,7 +32,7 @@ from sqlalchemy import (
     text,
     update,
 )
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, PendingRollbackError
 from sqlalchemy.schema import ExecutableDDLElement
 from sqlalchemy.sql import SyntaxExtension
 
@@ -414,6 +414,8 @@ class Database(ABC):
             if known is None:
                 raise
             raise known from error
+        except PendingRollbackError as error:  # SQLAlchemy's word for a statement after the connection broke
+            raise _unconnected("it was lost before", self.where) from error
         except UnicodeDecodeError as error:
             raise damaged(self.where, "a text in it is not UTF-8") from error
 

@@ -155,6 +155,8 @@ class PostgreSQL(Database):
 
     @property
     def _status(self) -> int:
+        if self.connection.invalidated:
+            return _IDLE  # it broke, and its transaction with it
         driver = self.connection.connection.driver_connection
         return int(driver.info.transaction_status) if driver else _IDLE
 

@@ -10,11 +10,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psycopg
 import pytest
+from sqlalchemy import make_url
 
 from tests.archive.cluster import archive_command, disagreements, lines_of, logged, stored
 from tests.archive.conftest import COUNT
 from tests.build import build_library
+from tests.store.postgres import programs, server
 
 pytestmark = pytest.mark.full
 
@@ -93,3 +96,36 @@ def test_a_worker_that_is_killed_fails_its_file_alone(long_archive: Path, databa
     assert len(failed) <= 2
     assert len(stored(database)) == MANY - len(failed)
     assert_finishes(long_archive, database, log)
+
+
+def restart(url: str) -> None:
+    """End a server as a crash does, and start it again."""
+    folder, root = programs(), Path(str(make_url(url).query["host"]))
+    assert folder is not None
+    command = [
+        str(folder / "pg_ctl"),
+        "-D",
+        str(root / "data"),
+        "-m",
+        "immediate",
+        "-w",
+        "-l",
+        str(root / "log"),
+        "restart",
+    ]
+    subprocess.run(command, user="postgres" if os.geteuid() == 0 else None, cwd=root, check=True, capture_output=True)
+
+
+@pytest.mark.skipif(programs() is None, reason="PostgreSQL is not installed")
+def test_a_database_that_restarts_meanwhile_has_every_file_once(long_archive: Path, tmp_path: Path) -> None:
+    log = tmp_path / "run.jsonl"
+    with server(settings=()) as url:
+        with running(long_archive, "--jobs", "2", "--log", log, "--db", url) as process:
+            until(lambda: lines_of(log) > 0 or process.poll() is not None)
+            restart(url)
+            assert process.wait(PATIENCE) == 0
+        with psycopg.connect(url) as connection:
+            found = connection.execute("select digest from snapshot order by id").fetchall()
+    said = [each["digests"][0] for each in logged(log)]
+    assert sorted(digest.hex() for (digest,) in found) == sorted(said)
+    assert len(set(said)) == len(said) == MANY

@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -45,8 +45,8 @@ def temporary() -> str:
 
 
 @contextmanager
-def server() -> Iterator[str]:
-    """Start a server, and give the URL of a database in it."""
+def server(settings: Sequence[str] = SETTINGS) -> Iterator[str]:
+    """Start a server, and give the URL of a database in it. Without the usual ``settings`` it outlives crashes."""
     folder = programs()
     assert folder is not None
     root = Path(tempfile.mkdtemp(prefix="abistore-pg-", dir=temporary()))
@@ -62,8 +62,8 @@ def server() -> Iterator[str]:
     data = str(root / "data")
     try:
         run("initdb", "-D", data, "-U", "abistore", "-A", "trust", "-N", "--no-locale", "-E", "UTF8")
-        settings = (*SETTINGS, "listen_addresses=''", f"unix_socket_directories={root}")
-        options = " ".join(f"-c {setting}" for setting in settings)
+        every = (*settings, "listen_addresses=''", f"unix_socket_directories={root}")
+        options = " ".join(f"-c {setting}" for setting in every)
         run("pg_ctl", "-D", data, "-w", "-l", str(root / "log"), "-o", options, "start")
         try:
             yield f"postgresql://abistore@/postgres?host={root}"
