@@ -51,6 +51,7 @@ from abistore.model.approvals import Deprecation as Deprecation, LineDeprecation
 from abistore.model.versions import DeprecationWindow as DeprecationWindow
 from abistore.model.approvals import Approval as Approval, ApprovedFacts as ApprovedFacts
 from abistore.model.approvals import (
+    BrokenBy as BrokenBy,
     ConsumedSymbol as ConsumedSymbol,
     ConsumerDetails as ConsumerDetails,
     StoredConsumer as StoredConsumer,
@@ -154,7 +155,6 @@ from abistore.service.consumer_verdicts import (
     consumers_using as consumers_using,
     unused_exports as unused_exports,
 )
-from abistore.service.consumers import BrokenBy as BrokenBy
 from abistore.service.consumer_verdicts import (
     JudgedConsumer as JudgedConsumer,
     ProgramRange as ProgramRange,
@@ -172,6 +172,25 @@ from abistore.service.consumers import (
     remove_consumers as remove_consumers,
     show_consumer as show_consumer,
 )
+from abistore.model.environments import (
+    CanShip as CanShip,
+    ChangedMember as ChangedMember,
+    DriftedFile as DriftedFile,
+    Environment as Environment,
+    EnvironmentDifference as EnvironmentDifference,
+    EnvironmentDrift as EnvironmentDrift,
+    EnvironmentMember as EnvironmentMember,
+    HurtMember as HurtMember,
+    RecordedMembers as RecordedMembers,
+)
+from abistore.service.environments import (
+    env_diff as env_diff,
+    env_drift as env_drift,
+    env_list as env_list,
+    env_record as env_record,
+    env_remove as env_remove,
+)
+from abistore.service.shipping import env_can_ship as env_can_ship
 from abistore.service.declarations import (
     DeclarationText as DeclarationText,
     DeclaredIn as DeclaredIn,

@@ -160,6 +160,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "config": ("config", "Show what a project's abistore.toml says; completion for shells."),
     "consumers": ("consumers", "Store the imports of programs, and find the ones that a release breaks."),
     "db": ("db", "Create, check, merge and clean the database; baselines and facts of releases."),
+    "env": ("environments", "Record what production, a suite or a product has, and ask what may ship there."),
     "explain": ("policy", "Explain a kind of change or a finding: what happens, why, how to fix it."),
     "export": ("ingest", "Write a snapshot as JSON, or a file for another tool, such as Debian symbols."),
     "gate": ("gate", "Say whether a build may be merged and released."),
@@ -182,7 +183,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Store": ("ingest", "archive", "import", "export"),
     "Judge": ("compare", "gate", "verdict", "history", "log", "blame", "matrix"),
-    "Look": ("show", "list", "consumers"),
+    "Look": ("show", "list", "consumers", "env"),
     "Decide": ("whatif", "witness", "approve", "policy", "explain", "changes"),
     "Set up": ("site", "db", "mcp", "config"),
 }

@@ -294,6 +294,30 @@ def hurt(store: OpenStore, *, library: str, version: str) -> object:
     return interface.consumers_broken(f"{library}@{version}", database=store)
 
 
+@answer("abistore://environments", "environments")
+def environments(store: OpenStore) -> object:
+    """What production, suites and products have and had, as `abistore env list --json`."""
+    return interface.env_list(database=store)
+
+
+@answer("abistore://environments/{environment}", "environments")
+def environment(store: OpenStore, *, environment: str) -> object:
+    """What one environment has and had, as `abistore env list ENV --json`."""
+    return interface.env_list(environment, database=store)
+
+
+@answer("abistore://environments/{environment}/differences/{other}", "difference")
+def environment_differences(store: OpenStore, *, environment: str, other: str) -> object:
+    """What two environments do not have in common, as `abistore env diff --json`."""
+    return interface.env_diff(environment, other, database=store)
+
+
+@answer("abistore://libraries/{library}/releases/{version}/ships/{environment}", "shipping")
+def ships(store: OpenStore, *, library: str, version: str, environment: str) -> object:
+    """Whether a release may ship to an environment, and what breaks there, as `abistore env can-ship --json`."""
+    return interface.env_can_ship(f"{library}@{version}", environment, database=store)
+
+
 @resource("abistore://libraries/{library}/releases/{version}/verdict")
 def verdict(call: Call, *, library: str, version: str) -> str:
     """The verdict about a release against the one before."""

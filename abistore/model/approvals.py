@@ -330,6 +330,22 @@ class StoredConsumer(msgspec.Struct, frozen=True):
     actor: str
 
 
+BreakSort: TypeAlias = Literal["symbol", "version", "size", "type", "change"]
+
+
+class BrokenBy(msgspec.Struct, frozen=True, order=True):
+    """What breaks a consumer: a symbol or a version of it that is missing, data of another size than its copy, a type
+    that it was built with otherwise, or a change since the release before that it meets.
+
+    ``kind`` is that of the finding, where it is one; ``detail`` says more.
+    """
+
+    sort: BreakSort
+    symbol: str
+    kind: str = ""
+    detail: str = ""
+
+
 def asks_for(details: ConsumerDetails, library: str, sonames: Collection[str] = ()) -> bool:
     """Whether a consumer asks the loader for a library: for one of its ``sonames``, or for what is called so."""
     wanted = {base_name(each) for each in sonames}

@@ -9,6 +9,8 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from abistore.errors import UsageError
+from abistore.model.approvals import BrokenBy
+from abistore.model.decision import Outcome
 from abistore.model.history import DEFAULT_PROFILE, LineKey
 
 MemberKind: TypeAlias = Literal["library", "program"]
@@ -39,9 +41,7 @@ class EnvironmentMember(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def label(self) -> str:
         """How reports call it: ``libgeo@1.2``, ``libgeo@1.2 (debug)``, ``app``."""
-        if self.kind == "program":
-            return self.name
-        return f"{self.name}@{self.version}{f' ({self.profile})' if self.profile != DEFAULT_PROFILE else ''}"
+        return _label(self.kind, self.name, self.version, self.profile)
 
     @property
     def slot(self) -> tuple[str, ...]:
@@ -101,3 +101,110 @@ def replaced_by(
             "pass --beside to keep them, and remove one with `abistore env remove`",
         )
     return others
+
+
+HurtState: TypeAlias = Literal["breaks", "asks-for-another", "uses-broken"]
+"""What becomes of a member: it ``breaks``; the loader does not find what it asks for; it uses a member that breaks."""
+
+
+class HurtMember(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A member of an environment that a release would break, and by what; ``through`` is the broken one that it uses.
+
+    The release itself is one where what it needs of the environment is missing.
+    """
+
+    kind: MemberKind
+    name: str
+    state: HurtState
+    version: str = ""
+    profile: str = ""
+    through: str = ""
+    broken_by: tuple[BrokenBy, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """How reports call it: ``libgeo@1.2``, ``app``."""
+        return _label(self.kind, self.name, self.version, self.profile)
+
+
+class CanShip(msgspec.Struct, frozen=True):
+    """Whether a release may ship to an environment.
+
+    ``outcome``: ``pass``; ``fail`` where something there would break that does not yet; ``undecided`` where nothing is
+    seen to break, and ``unknown`` says why nobody can know. ``replaces`` are the versions that it takes the place of,
+    ``users`` counts the members that ask the loader for it. ``broken`` come in the order in which a break spreads.
+    ``would_do`` are the other versions of the line that may ship, of which ``untried`` were not asked.
+    """
+
+    environment: str
+    library: str
+    version: str
+    target: str
+    profile: str
+    outcome: Outcome
+    exit_code: int
+    headline: str
+    replaces: tuple[str, ...] = ()
+    users: int = 0
+    broken: tuple[HurtMember, ...] = ()
+    unknown: tuple[str, ...] = ()
+    not_checked: tuple[str, ...] = ()
+    would_do: tuple[str, ...] = ()
+    untried: int = 0
+
+
+class ChangedMember(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A library or program of which two environments have different builds: those of the first, and of the second."""
+
+    kind: MemberKind
+    name: str
+    target: str
+    profile: str
+    old: tuple[EnvironmentMember, ...]
+    new: tuple[EnvironmentMember, ...]
+
+
+class EnvironmentDifference(msgspec.Struct, frozen=True):
+    """What two environments do not have in common: only in the ``new`` one, only in the ``old`` one, and changed."""
+
+    old: str
+    new: str
+    added: tuple[EnvironmentMember, ...] = ()
+    removed: tuple[EnvironmentMember, ...] = ()
+    changed: tuple[ChangedMember, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether both have the same."""
+        return not (self.added or self.removed or self.changed)
+
+
+class DriftedFile(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A file in a folder, or one that is missing there, and what was recorded.
+
+    ``changed``: its content is not the recorded one. ``missing``: nothing there has the recorded content, or its name.
+    ``unknown``: a library or program that was not recorded. ``is_now`` names the stored release with this content.
+    """
+
+    state: Literal["changed", "missing", "unknown"]
+    path: str = ""
+    recorded: str = ""
+    sha256: str = ""
+    expected: str = ""
+    is_now: str = ""
+
+
+class EnvironmentDrift(msgspec.Struct, frozen=True):
+    """What lies in a folder beside what was recorded of an environment: ``as_recorded`` counts the members found."""
+
+    environment: str
+    folder: str
+    as_recorded: int
+    files: tuple[DriftedFile, ...] = ()
+    not_checked: tuple[str, ...] = ()
+
+
+def _label(kind: MemberKind, name: str, version: str, profile: str) -> str:
+    if kind == "program":
+        return name
+    return f"{name}@{version}{f' ({profile})' if profile != DEFAULT_PROFILE else ''}"

@@ -64,6 +64,9 @@ NEEDED: Final[dict[Named, str]] = {
 }
 """What to give in place of an empty name."""
 
+CALLED: Final[dict[Named, str]] = {"library": "library's name", "environment": "name of an environment"}
+"""What the name of a thing is called, if not after the thing itself."""
+
 RESERVED: Final = pattern(r"(?:latest|prev|baseline|candidate)(?::.*)?|none")
 """Words that mean another release than one of this label; ``--expect none`` means that there is none."""
 
@@ -79,7 +82,7 @@ def check_name(what: Named, text: str) -> None:
     if is_blank(text):
         raise UsageError(f"the {what} is empty", "is a variable of the script unset? " + NEEDED[what])
     if hint := _fault(text) or _own_fault(what, text):
-        called = "library's name" if what == "library" else what
+        called = CALLED.get(what, what)
         more = "..." if len(text) > MOST_LETTERS else ""
         raise UsageError(f"not a {called}: {text[:MOST_LETTERS]!r}{more}", hint)
 

@@ -11,7 +11,16 @@ import msgspec
 from abistore.errors import SnapshotNotFound, UsageError
 from abistore.extract.reader import ExtractOptions
 from abistore.limits import limits_for
-from abistore.model.approvals import BuiltType, ConsumedSymbol, Consumer, ConsumerKey, StoredConsumer, Unseen, asks_for
+from abistore.model.approvals import (
+    BrokenBy,
+    BuiltType,
+    ConsumedSymbol,
+    Consumer,
+    ConsumerKey,
+    StoredConsumer,
+    Unseen,
+    asks_for,
+)
 from abistore.model.declarations import EXPORTS, Name
 from abistore.model.findings import Impact
 from abistore.model.history import LineKey, Release
@@ -20,7 +29,6 @@ from abistore.model.snapshot import Snapshot
 from abistore.report.model import ReportedFinding
 from abistore.report.wording import lengthened
 from abistore.service.consumers import (
-    BrokenBy,
     ReleaseNeeds,
     consumers_of,
     named,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -17,6 +17,8 @@ from abistore.extract.packages.streams import UnpackBounds, damage_told
 from abistore.extract.reader import ExtractOptions, is_package
 from abistore.limits import allow_more
 from abistore.model.approvals import (
+    BreakSort,
+    BrokenBy,
     BuiltType,
     ConsumedSymbol,
     Consumer,
@@ -44,9 +46,6 @@ if TYPE_CHECKING:
     from abistore.service.ruling import Ruling
     from abistore.store.store import Store
 
-Sort: TypeAlias = Literal["symbol", "version", "size", "type", "change"]
-
-
 WORDS: Mapping[str, str] = {
     "asks-at-run-time": "symbols that it looks up with dlsym or GetProcAddress",
     "no-types": "the types it was built with: it has no debug information about them",
@@ -61,19 +60,6 @@ def _ordinals(snapshot: Snapshot) -> Mapping[int, Name]:
     from abistore.diffing.scopes import exports_by_number  # DLLs alone have numbers
 
     return exports_by_number(snapshot)
-
-
-class BrokenBy(msgspec.Struct, frozen=True, order=True):
-    """What breaks a consumer: a symbol or a version of it that is missing, data of another size than its copy, a type
-    that it was built with otherwise, or a change since the release before that it meets.
-
-    ``kind`` is that of the finding, where it is one; ``detail`` says more.
-    """
-
-    sort: Sort
-    symbol: str
-    kind: str = ""
-    detail: str = ""
 
 
 class ReleaseNeeds:
@@ -211,7 +197,7 @@ def unseen(details: ConsumerDetails) -> Iterator[str]:
     yield from (WORDS[each] for each in details.unseen)
 
 
-def told(sort: Sort, finding: ReportedFinding) -> BrokenBy:
+def told(sort: BreakSort, finding: ReportedFinding) -> BrokenBy:
     """A finding as what breaks a consumer."""
     values = " -> ".join(value for value in (finding.old_value, finding.new_value) if value is not None)
     detail = ": ".join(filter(None, (finding.part, values)))

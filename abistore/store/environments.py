@@ -116,7 +116,7 @@ def record_members(
             (known if is_known else added).append(each)
             if not is_known:
                 _write(database, identifier, name, each)
-            _end(database, identifier, name, gone, moment=each.recorded, actor=actor)
+            _end(database, name, gone, each.recorded, actor)
             members = [one for one in members if one not in gone] + [each] * (not is_known)
             replaced += gone
             if gone or not is_known:
@@ -136,7 +136,7 @@ def remove_members(
     with database.transaction():
         database.rows(_HOLD)
         gone = tuple(each for each in named(database, name).members if meant(each))
-        _end(database, _held(database, name, "", ""), name, gone, moment=moment, actor=actor)
+        _end(database, name, gone, moment, actor)
         for each in gone:
             record(database, actor, "env-remove", f"{each.label} in {name}", _detail(each, ()))
     return RecordedMembers(name, removed=gone)
@@ -157,7 +157,7 @@ def bring(database: Database, there: Environment) -> int:
         if same is None:
             _write(database, identifier, there.name, each)
         elif each.until and not same.until:
-            _end(database, identifier, there.name, [same], moment=each.until, actor=each.ended_by)
+            _end(database, there.name, [same], each.until, each.ended_by)
         else:
             continue
         changed += 1
@@ -190,17 +190,10 @@ def _write(database: Database, environment: int, name: str, member: EnvironmentM
     database.run(_COUNT_MEMBER, {"identifier": environment, "seal": seal})
 
 
-def _end(
-    database: Database,
-    environment: int,
-    name: str,
-    ended: Sequence[EnvironmentMember],
-    *,
-    moment: datetime,
-    actor: str,
-) -> None:
+def _end(database: Database, name: str, ended: Sequence[EnvironmentMember], moment: datetime, actor: str) -> None:
     """Note that members are there no longer."""
     wanted = [_columns(each) for each in ended]
+    environment = _held(database, name, "", "")
     for identifier, *values, before in database.rows(_ROWS, {"identifier": environment}):
         columns = dict(zip(COLUMNS, values, strict=True))
         if columns in wanted:

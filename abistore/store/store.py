@@ -215,6 +215,11 @@ def of_digest(database: Database, digits: str) -> tuple[Release, ...]:
     return tuple(cards.find(database, and_(cards.RELEASES, digest >= low, digest <= high)))
 
 
+def of_file(database: Database, sha256: str) -> tuple[Release, ...]:
+    """The releases that were read from a file with this SHA-256, in the order of ingestion."""
+    return tuple(cards.find(database, and_(cards.RELEASES, cards.SNAPSHOT.sha256 == sha256))) if sha256 else ()
+
+
 def _between(digits: str) -> tuple[bytes, bytes]:
     return bytes.fromhex(digits.ljust(32, "0")), bytes.fromhex(digits.ljust(32, "f"))
 
@@ -542,6 +547,7 @@ class Store:
     foremost = _question(foremost)
     resolve = _question(resolve)
     of_digest = _question(of_digest)
+    of_file = _question(of_file)
     spellings = _question(spellings)
     spellings_near = _question(spellings_near)
     lines_with_types = _question(with_types)

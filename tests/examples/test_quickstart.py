@@ -30,7 +30,7 @@ FIRST = "docs/quickstart.md"
 PAGES = (
     *("README.md", "docs/concepts.md", "docs/exit-codes.md", "docs/policies.md"),
     *("docs/suppressions.md", "docs/reports.md", "docs/approvals.md", "docs/history.md", "docs/releases.md"),
-    *("docs/packages.md", "docs/programs.md", "docs/transfer.md", "docs/what-if.md"),
+    *("docs/packages.md", "docs/programs.md", "docs/environments.md", "docs/transfer.md", "docs/what-if.md"),
 )
 ANSWERS = (0, 2, 4)
 MOST_SHOWN = 8

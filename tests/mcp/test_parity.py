@@ -44,6 +44,8 @@ def judged(libraries: dict[str, Path], tmp_path: Path) -> Path:
     with open_store(database, create=True) as store:
         fill(store, libraries)
         abistore.history("libgeo", database=store)
+        for environment, reference in (("production", "libgeo@1.0"), ("staging", "libgeo@1.1")):
+            abistore.env_record(environment, [reference], database=store)
     return database
 
 
@@ -204,6 +206,21 @@ SAME: dict[str, Forms] = {
         at("libraries/libgeo/consumers/norm"),
         shown("use", lambda store: abistore.consumers_using("libgeo", "norm", database=store)),
     ),
+    "env_list": Forms(
+        ["env", "list"],
+        at("environments"),
+        shown("environments", lambda store: abistore.env_list(database=store)),
+    ),
+    "env_can_ship": Forms(
+        ["env", "can-ship", "libgeo@2.0", "--to", "production"],
+        at("libraries/libgeo/releases/2.0/ships/production"),
+        shown("shipping", lambda store: abistore.env_can_ship("libgeo@2.0", "production", database=store)),
+    ),
+    "env_diff": Forms(
+        ["env", "diff", "production", "staging"],
+        at("environments/production/differences/staging"),
+        shown("difference", lambda store: abistore.env_diff("production", "staging", database=store)),
+    ),
     "baselines": Forms(
         ["db", "baseline", "list"],
         "abistore://libraries has them with each line",
@@ -264,6 +281,9 @@ OTHER: dict[str, str] = {
     "add_consumers": "who builds the programs stores them, and no agent: tests/cli/test_consumers.py",
     "remove_consumers": "who stored them takes them out: tests/cli/test_consumers.py",
     "show_consumer": "abistore://libraries/{library}/consumers tells what of it decides: tests/cli/test_consumers.py",
+    "env_record": "who deploys records it, and no agent: tests/cli/test_environments.py",
+    "env_remove": "who deploys records it, and no agent: tests/cli/test_environments.py",
+    "env_drift": "of a folder on the user's disk: tests/cli/test_environments.py",
     "program_range": "of a program on the user's disk: tests/cli/test_consumers.py",
     "unused_exports": "exports, of which nobody uses some: tests/cli/test_consumers.py",
     "clear_baseline": "no command and no tool: a baseline is moved, not cleared",

@@ -17,8 +17,9 @@ from abistore.model.words import counted
 from abistore.report.wording import shortened
 
 if TYPE_CHECKING:
+    from abistore.model.approvals import BrokenBy
     from abistore.service.consumer_verdicts import JudgedConsumer, ProgramRange, ReleaseForConsumers, UsersOfName
-    from abistore.service.consumers import AddedConsumer, BrokenBy, ShownConsumer
+    from abistore.service.consumers import AddedConsumer, ShownConsumer
 
 Platform: TypeAlias = Annotated[
     str | None, Described("The platform: its machine (x86_64), or in full (elf-x86_64-64-little).")
@@ -192,21 +193,25 @@ def _judged(one: JudgedConsumer, found: ReleaseForConsumers) -> Iterator[str]:
     soname = found.release.soname or "no name"
     words = {"breaks": "breaks", "runs": "runs", "asks-for-another": f"does not load {soname} and must be rebuilt"}
     yield f"{one.name}: {words[one.state]} ({counted(one.imports, 'import')} of it)"
-    yield from (f"  {_why(each)}" for each in one.broken_by[:MOST])
+    yield from (f"  {reason(each)}" for each in one.broken_by[:MOST])
     if len(one.broken_by) > MOST:
         yield f"  and {len(one.broken_by) - MOST} more"
     yield from (f"  not checked: {each}" for each in one.not_checked[:MOST])
 
 
-def _why(one: BrokenBy) -> str:
-    words = {
-        "symbol": "missing symbol",
-        "version": "missing symbol version",
-        "size": "data with another size",
-        "type": "built with another",
-        "change": "meets",
-    }
-    told = " ".join(filter(None, (words[one.sort], one.kind and f"{one.kind}:", shortened(one.symbol))))
+WAYS = {
+    "symbol": "missing symbol",
+    "version": "missing symbol version",
+    "size": "data with another size",
+    "type": "built with another",
+    "change": "meets",
+}
+"""How each sort of break affects a consumer."""
+
+
+def reason(one: BrokenBy) -> str:
+    """What breaks a consumer, in words: ``missing symbol geo_norm (not exported)``."""
+    told = " ".join(filter(None, (WAYS[one.sort], one.kind and f"{one.kind}:", shortened(one.symbol))))
     return f"{told} ({one.detail})" if one.detail else told
 
 
@@ -263,7 +268,7 @@ def _range(found: ProgramRange) -> Iterator[str]:
     )
     for each in found.releases:
         words = {"breaks": "lacks", "runs": "satisfies", "asks-for-another": "is not what it needs"}
-        reasons = "; ".join(map(_why, each.broken_by[:3]))
+        reasons = "; ".join(map(reason, each.broken_by[:3]))
         more = f"; and {len(each.broken_by) - 3} more" if len(each.broken_by) > 3 else ""
         yield f"  {each.version}  {words[each.state]}{f': {reasons}{more}' if reasons else ''}"
     unseen = dict.fromkeys(word for each in found.releases for word in each.not_checked)

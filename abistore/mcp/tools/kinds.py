@@ -241,10 +241,13 @@ resources/read takes an address; fill in the parts in braces, percent-encoded. a
 all. Below abistore://libraries/{library}: /history, /history.md, /baseline, /approvals, /consumers, /consumers/{name},
 /blame, /matrix, /deprecations, /scheme, /policies/{policy}/evaluation. For a release, below
 abistore://libraries/{library}/releases/{version}: /verdict, /verdict.md, /summary, /ledger, /statement,
-/statement/{window}, /lines, /range, /exports, /types, /types/{type}/users, /consumers, /snapshot.json. Below
+/statement/{window}, /lines, /range, /exports, /types, /types/{type}/users, /consumers, /ships/{environment},
+/snapshot.json. Below
 abistore://comparisons/{comparison_id}: /summary, /report.json, /report.md, /report.html, /report.sarif,
 /findings/{finding_id}. Below abistore://symbols/{symbol}: /providers, /first-broken. Below abistore://latest: /summary,
-/report.json, /gates. And abistore://consumers/{consumer}, abistore://audit, abistore://policies/{policy},
+/report.json, /gates. And abistore://consumers/{consumer},
+abistore://environments, abistore://environments/{environment}, abistore://environments/{environment}/differences/{other},
+abistore://audit, abistore://policies/{policy},
 abistore://dumps/{digest}/snapshot.json, abistore://docs/{page}, abistore://docs/kinds/{kind}, abistore://schema.""",
     "prompts": """\
 Prompts are tasks that people start: review_release, review_pull_request, explain_break, write_release_notes,

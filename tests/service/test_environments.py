@@ -1,0 +1,187 @@
+"""What environments have, and what may ship there."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import abistore
+from abistore.errors import SnapshotNotFound, UsageError
+from abistore.interface import CanShip, IngestPlan, OpenStore, open_store
+from tests.shipped import ADDED, BASE, FRESH_MID, GROWN, RELEASES, base, mid, user_of_base, user_of_mid
+
+ENV = "production"
+
+
+def stored(store: OpenStore, library: Path, name: str, version: str) -> None:
+    (done,) = abistore.ingest(library, IngestPlan(version=version, library=name), database=store)
+    assert done.status == "stored", done
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> OpenStore:
+    """A store with both libraries and their programs, and an environment with the first version of each."""
+    opened = open_store(tmp_path / "store.db", create=True)
+    for version, source in RELEASES.items():
+        stored(opened, base(source), "libbase", version)
+    stored(opened, mid(), "libmid", "1.0")
+    abistore.add_consumers([user_of_mid(tmp_path / "a"), user_of_base(tmp_path / "b")], database=opened)
+    abistore.env_record(ENV, ["libbase@1.0", "libmid@1.0", "app", "keeper"], database=opened)
+    return opened
+
+
+def ask(store: OpenStore, reference: str, **options: bool) -> CanShip:
+    return abistore.env_can_ship(reference, ENV, database=store, **options)
+
+
+def states(found: CanShip) -> dict[str, str]:
+    return {each.label: each.state for each in found.broken}
+
+
+def labels(store: OpenStore, name: str = ENV) -> list[str]:
+    (found,) = abistore.env_list(name, database=store)
+    return [each.label for each in found.members]
+
+
+def test_a_release_that_breaks_a_library_by_a_struct_breaks_what_uses_that_library(store: OpenStore) -> None:
+    found = ask(store, "libbase@2.0")
+    assert (found.outcome, found.exit_code, found.users) == ("fail", 4, 2)
+    assert states(found) == {"libmid@1.0": "breaks", "app": "uses-broken"}
+    assert found.broken[1].through == "libmid@1.0"
+    assert "point" in {each.symbol for each in found.broken[0].broken_by}
+    assert (found.replaces, found.would_do, found.untried) == (("1.0",), ("1.0", "1.1"), 0)
+
+
+def test_a_removed_symbol_breaks_what_imports_it(store: OpenStore) -> None:
+    found = ask(store, "libbase@3.0")
+    assert states(found) == {"libmid@1.0": "breaks", "app": "uses-broken"}
+    assert [(each.sort, each.symbol) for each in found.broken[0].broken_by] == [("symbol", "gone")]
+
+
+def test_a_compatible_release_may_ship(store: OpenStore) -> None:
+    found = ask(store, "libbase@1.1")
+    assert (found.outcome, found.exit_code, found.broken, found.unknown, found.would_do) == ("pass", 0, (), (), ())
+
+
+@pytest.mark.parametrize("reference", ["libbase@1.0", "libmid@1.0"])
+def test_what_is_recorded_may_ship(store: OpenStore, reference: str) -> None:
+    assert ask(store, reference).outcome == "pass"
+
+
+def test_what_was_broken_before_does_not_count(store: OpenStore) -> None:
+    abistore.env_record(ENV, ["libbase@3.0"], database=store)
+    stored(store, base(RELEASES["3.0"] + "int later(void) { return 3; }\n"), "libbase", "3.1")
+    assert ask(store, "libbase@3.1").outcome == "pass"
+
+
+def test_beside_the_recorded_version_nothing_breaks_that_loads_that(store: OpenStore) -> None:
+    stored(store, base(GROWN, soname="libbase.so.2"), "libbase", "4.0")
+    assert states(ask(store, "libbase@4.0")) == {
+        "libmid@1.0": "asks-for-another",
+        "keeper": "asks-for-another",
+        "app": "uses-broken",
+    }
+    assert ask(store, "libbase@4.0", beside=True).outcome == "pass"
+    abistore.env_record(ENV, ["libbase@4.0"], beside=True, database=store)
+    assert labels(store) == ["libbase@1.0", "libbase@4.0", "libmid@1.0", "app", "keeper"]
+    assert ask(store, "libbase@1.1").replaces == ("1.0",)
+
+
+def test_which_of_two_names_is_replaced_has_to_be_said(store: OpenStore) -> None:
+    for version, soname in (("4.0", "libbase.so.2"), ("5.0", "libbase.so.3")):
+        stored(store, base(GROWN, soname=soname), "libbase", version)
+    abistore.env_record(ENV, ["libbase@4.0"], beside=True, database=store)
+    with pytest.raises(UsageError, match="which one does it replace"):
+        abistore.env_record(ENV, ["libbase@5.0"], database=store)
+    assert "libbase@5.0" not in labels(store)
+
+
+def test_what_a_release_itself_needs_has_to_be_there(store: OpenStore) -> None:
+    stored(store, mid(FRESH_MID, ADDED), "libmid", "2.0")
+    found = ask(store, "libmid@2.0")
+    assert states(found) == {"libmid@2.0": "breaks", "app": "uses-broken"}
+    assert [each.symbol for each in found.broken[0].broken_by] == ["fresh"]
+    abistore.env_record(ENV, ["libbase@1.1"], database=store)
+    assert ask(store, "libmid@2.0").outcome == "pass"
+
+
+def test_a_dependency_that_is_not_recorded_cannot_be_judged(store: OpenStore) -> None:
+    abistore.env_remove(ENV, ["libbase"], database=store)
+    found = ask(store, "libbase@1.1")
+    assert (found.outcome, found.exit_code) == ("undecided", 72)
+    assert any("libmid@1.0 uses libbase" in each for each in found.unknown)
+    abistore.env_record("new", ["app"], database=store)
+    found = abistore.env_can_ship("libmid@1.0", "new", database=store)
+    assert found.outcome == "undecided"
+    assert "libmid@1.0 needs libbase.so.1, which is not recorded in new" in found.unknown
+
+
+def test_types_that_nobody_can_see_leave_it_undecided(store: OpenStore) -> None:
+    stored(store, base(BASE, debug=False), "libbase", "1.2")
+    found = ask(store, "libbase@1.2")
+    assert found.outcome == "undecided"
+    assert any("no debug information" in each for each in found.unknown)
+    assert found.would_do == ("1.0", "1.1")
+
+
+def test_a_program_that_is_stored_no_longer_leaves_it_undecided(store: OpenStore) -> None:
+    abistore.remove_consumers(["keeper"], database=store)
+    found = ask(store, "libbase@1.1")
+    assert (found.outcome, found.unknown) == ("undecided", ("keeper: what it imports is stored no longer",))
+
+
+def test_a_release_that_nobody_uses_may_ship(store: OpenStore) -> None:
+    abistore.env_record("alone", ["libbase@1.0"], database=store)
+    assert abistore.env_can_ship("libbase@2.0", "alone", database=store).outcome == "pass"
+
+
+def test_recording_again_replaces_and_keeps_what_was(store: OpenStore) -> None:
+    done = abistore.env_record(ENV, ["libbase@1.1", "keeper"], actor="ana", database=store)
+    assert [each.label for each in done.replaced] == ["libbase@1.0"]
+    assert [each.label for each in done.known] == ["keeper"]
+    (found,) = abistore.env_list(ENV, database=store)
+    assert [(each.label, each.ended_by) for each in found.earlier] == [("libbase@1.0", "ana")]
+    assert [each.action for each in abistore.db_audit(database=store)][:1] == ["env-record"]
+    assert abistore.db_check(database=store) == ()
+
+
+def test_what_is_not_recorded_cannot_be_removed(store: OpenStore) -> None:
+    with pytest.raises(SnapshotNotFound, match=r"libbase@1\.1: not recorded"):
+        abistore.env_remove(ENV, ["app", "libbase@1.1"], database=store)
+    assert "app" in labels(store)
+    with pytest.raises(SnapshotNotFound, match="no such environment"):
+        abistore.env_can_ship("libbase@1.0", "nowhere", database=store)
+
+
+def test_an_environment_does_not_differ_from_itself(store: OpenStore) -> None:
+    assert abistore.env_diff(ENV, ENV, database=store).is_empty
+    abistore.env_record("staging", ["libbase@1.1", "libmid@1.0", "keeper"], database=store)
+    found = abistore.env_diff(ENV, "staging", database=store)
+    assert [each.label for each in found.removed] == ["app"]
+    assert [(each.name, each.old[0].version, each.new[0].version) for each in found.changed] == [
+        ("libbase", "1.0", "1.1")
+    ]
+
+
+def test_drift_is_a_changed_a_missing_and_a_foreign_file(store: OpenStore, tmp_path: Path) -> None:
+    folder = tmp_path / "lib"
+    folder.mkdir()
+    installed = {"libbase.so": base(), "libmid.so": mid(), "app": tmp_path / "a" / "app"}
+    for name, source in installed.items():
+        shutil.copy(source, folder / name)
+    shutil.copy(tmp_path / "b" / "keeper", folder / "keeper")
+    (folder / "notes.txt").write_text("no binary")
+    (folder / "link.so").symlink_to("libbase.so")
+    assert abistore.env_drift(folder, ENV, database=store).files == ()
+    shutil.copy(base(ADDED), folder / "libbase.so")
+    (folder / "keeper").unlink()
+    shutil.copy(base(GROWN), folder / "foreign.so")
+    found = abistore.env_drift(folder, ENV, database=store)
+    assert [(each.state, each.path, each.recorded, each.is_now) for each in found.files] == [
+        ("changed", "libbase.so", "libbase@1.0", "libbase@1.1"),
+        ("missing", "keeper", "keeper", ""),
+        ("unknown", "foreign.so", "", "libbase@2.0"),
+    ]
+    assert found.as_recorded == 2
