@@ -25,7 +25,7 @@ from abistore.model.findings import Impact
 from abistore.model.format_gaps import unrecorded_by
 from abistore.model.history import LineKey, Release
 from abistore.model.labels import library_name
-from abistore.model.snapshot import Snapshot, evidence_of
+from abistore.model.snapshot import evidence_of
 from abistore.model.words import counted, listed
 from abistore.report.model import Report, ReportedFinding
 from abistore.service.consumer_verdicts import judged_consumer
@@ -121,16 +121,27 @@ class _Step(NamedTuple):
     not_checked: tuple[str, ...] = ()
 
 
-class _Library(NamedTuple):
+class _Library:
     """A release of a library, as the members of the environment meet it and as a consumer of the others."""
 
-    member: EnvironmentMember
-    release: Release
-    snapshot: Snapshot
-    needs: ReleaseNeeds
-    consumer: Consumer
-    missing: tuple[str, ...]
-    """What its input does not record of how it uses others."""
+    def __init__(self, store: Store, member: EnvironmentMember, release: Release, sonames: set[str]) -> None:
+        self._store, self._sonames = store, sonames
+        self.member, self.release, self.snapshot = member, release, store.load(release)
+
+    @cached_property
+    def needs(self) -> ReleaseNeeds:
+        """The release as consumers meet it."""
+        return ReleaseNeeds(self.snapshot, self._sonames, self._store.ever_named(self.release.line))
+
+    @cached_property
+    def consumer(self) -> Consumer:
+        """What it asks of other libraries."""
+        return consumer_of(self.snapshot, self.member.label)
+
+    @cached_property
+    def missing(self) -> frozenset[str]:
+        """What its input does not record of that."""
+        return unrecorded_by(evidence_of(self.snapshot.evidence, "symbol")) & {"Import", "Library.needed"}
 
 
 class _Place:
@@ -148,9 +159,14 @@ class _Place:
 
     # --- what is stored of the members
 
+    @cached_property
+    def _stored(self) -> frozenset[LineKey]:
+        """The lines of the store."""
+        return frozenset(self._store.lines())
+
     def _ordered(self, line: LineKey) -> Sequence[Release]:
         if line not in self._lines:
-            self._lines[line] = releases_of(self._store, line) if line in self._store.lines() else ()
+            self._lines[line] = releases_of(self._store, line) if line in self._stored else ()
         return self._lines[line]
 
     def _sonames(self, line: LineKey) -> set[str]:
@@ -164,12 +180,8 @@ class _Place:
         return self._libraries[member.content]
 
     def _read(self, member: EnvironmentMember, release: Release) -> _Library:
-        snapshot = self._store.load(release)
-        needs = ReleaseNeeds(
-            snapshot, self._sonames(release.line) | {release.soname or ""} - {""}, self._store.ever_named(release.line)
-        )
-        missing = unrecorded_by(evidence_of(snapshot.evidence, "symbol")) & {"Import", "Library.needed"}
-        return _Library(member, release, snapshot, needs, consumer_of(snapshot, member.label), tuple(sorted(missing)))
+        own = {release.soname} if release.soname else set()
+        return _Library(self._store, member, release, self._sonames(release.line) | own)
 
     @cached_property
     def _programs(self) -> Mapping[tuple[str, str], Consumer]:
@@ -296,7 +308,7 @@ class _Place:
 
     def _note_unrecorded(self, new: _Library, old: Sequence[_Library], recorded: set[str], notes: _Notes) -> None:
         """Note the libraries that a release needs and the environment has not."""
-        stored = {key.library: key for key in self._store.lines() if key.target == self._line.target}
+        stored = {key.library: key for key in self._stored if key.target == self._line.target}
         for needed in map(base_name, new.consumer.details.needed):
             library = library_name(needed)
             if library in recorded or library == self._line.library:
