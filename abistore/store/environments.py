@@ -55,14 +55,18 @@ def every(database: Database) -> tuple[Environment, ...]:
             datetime.fromisoformat(created),
             actor,
             tuple(sorted((each for each in members[name] if not each.until), key=_order)),
-            tuple(each for each in members[name] if each.until),
+            tuple(sorted((each for each in members[name] if each.until), key=_ended)),
         )
         for name, created, actor in found
     )
 
 
 def _order(member: EnvironmentMember) -> tuple[object, ...]:
-    return *member.slot, member.recorded
+    return *member.slot, member.recorded, member.content
+
+
+def _ended(member: EnvironmentMember) -> tuple[object, ...]:
+    return member.until, *_order(member)
 
 
 def _members(database: Database) -> Mapping[str, list[EnvironmentMember]]:
