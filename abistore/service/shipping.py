@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
-from abistore.limits import limits_for
-from abistore.model.approvals import BrokenBy, ConsumedSymbol, Consumer, asks_for, base_name
+from abistore.errors import UsageError
+from abistore.limits import allow_more, limits_for
+from abistore.model.approvals import BrokenBy, ConsumedSymbol, Consumer, ConsumerDetails, asks_for, base_name
 from abistore.model.decision import Outcome
 from abistore.model.declarations import Facet
 from abistore.model.environments import (
@@ -25,7 +26,7 @@ from abistore.model.findings import Impact
 from abistore.model.format_gaps import unrecorded_by
 from abistore.model.history import LineKey, Release
 from abistore.model.labels import library_name
-from abistore.model.snapshot import evidence_of
+from abistore.model.snapshot import Snapshot, evidence_of
 from abistore.model.words import counted, listed
 from abistore.report.model import Report, ReportedFinding
 from abistore.service.consumer_verdicts import judged_consumer
@@ -38,6 +39,7 @@ from abistore.service.verdicts import judged
 if TYPE_CHECKING:
     from abistore.service.ruling import Ruling
     from abistore.store.store import Store
+    from abistore.store.timeline import LibraryFacts
 
 MOST_TRIED: Final = 20
 """So many other releases, the newest first, are asked whether they would do."""
@@ -126,7 +128,13 @@ class _Library:
 
     def __init__(self, store: Store, member: EnvironmentMember, release: Release, sonames: set[str]) -> None:
         self._store, self._sonames = store, sonames
-        self.member, self.release, self.snapshot = member, release, store.load(release)
+        self.member, self.release = member, release
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """The release as it was read."""
+        allow_more(self.release.declarations << 12)
+        return self._store.load(self.release)
 
     @cached_property
     def needs(self) -> ReleaseNeeds:
@@ -141,7 +149,7 @@ class _Library:
     @cached_property
     def missing(self) -> frozenset[str]:
         """What its input does not record of that."""
-        return unrecorded_by(evidence_of(self.snapshot.evidence, "symbol")) & {"Import", "Library.needed"}
+        return unrecorded_by(evidence_of(self.release.evidence, "symbol")) & {"Import", "Library.needed"}
 
 
 class _Place:
@@ -191,32 +199,46 @@ class _Place:
         stored = [each.details for each in store.consumers()]
         return {each.key: Consumer(each, imports[each.key], types[each.key]) for each in stored}
 
-    def _consumer(self, member: EnvironmentMember) -> Consumer | str:
-        """What a member asks of libraries, or why nobody knows that."""
+    @cached_property
+    def _facts(self) -> Mapping[LineKey, Sequence[LibraryFacts]]:
+        """What each line says of its library as a whole: loading all snapshots would take long."""
+        return self._store.library_facts()
+
+    def _details(self, member: EnvironmentMember) -> ConsumerDetails | str:
+        """Which libraries a member asks for, or why nobody knows that."""
         if member.kind == "program":
             found = self._programs.get((member.name, member.target))
             if found is None:
                 return f"{member.name}: what it imports is stored no longer"
             same = found.details.sha256 == member.sha256
-            return found if same else f"{member.name}: another build was stored since it was recorded"
+            return found.details if same else f"{member.name}: another build was stored since it was recorded"
         library = self._library(member)
         if library is None:
             return f"{member.label}: the recorded release is stored no longer, or was replaced"
-        uses = asks_for(library.consumer.details, self._line.library, self._sonames(self._line))
-        if "Library.needed" in library.missing or ("Import" in library.missing and uses):
-            return f"{member.label}: its imports are not stored: {OF_A_DUMP}"
-        return library.consumer
+        if "Library.needed" in library.missing:
+            return f"{member.label}: its dependencies are not stored: {OF_A_DUMP}"
+        sequence, facts = library.release.sequence, self._facts.get(member.line, ())
+        needed = next((each.facts.needed for each in facts if each.first <= sequence <= each.last), ())
+        return ConsumerDetails(member.label, member.target, member.file, member.sha256, needed)
+
+    @cached_property
+    def _asking(self) -> Mapping[EnvironmentMember, ConsumerDetails | str]:
+        """What each of the others asks for."""
+        return {each: self._details(each) for each in self._others}
 
     @cached_property
     def _users(self) -> tuple[list[tuple[EnvironmentMember, Consumer]], list[str]]:
         """The members that ask the loader for the line's library, and why that is not known of others."""
         users, unknown = [], []
-        for each in self._others:
-            found = self._consumer(each)
-            if isinstance(found, str):
-                unknown.append(found)
-            elif asks_for(found.details, self._line.library, self._sonames(self._line)):
-                users.append((each, found))
+        for each, asks in self._asking.items():
+            if isinstance(asks, str):
+                unknown.append(asks)
+            elif asks_for(asks, self._line.library, self._sonames(self._line)):
+                library = self._library(each) if each.kind == "library" else None
+                if library is not None and "Import" in library.missing:
+                    unknown.append(f"{each.label}: its imports are not stored: {OF_A_DUMP}")
+                else:
+                    users.append((each, library.consumer if library else self._programs[each.name, each.target]))
         return users, unknown
 
     # --- what a release would do
@@ -309,21 +331,21 @@ class _Place:
     def _note_unrecorded(self, new: _Library, old: Sequence[_Library], recorded: set[str], notes: _Notes) -> None:
         """Note the libraries that a release needs and the environment has not."""
         stored = {key.library: key for key in self._stored if key.target == self._line.target}
+        before = [{base_name(each) for each in one.consumer.details.needed} for one in old]
+        known = set[str].intersection(*before) if before else set()
         for needed in map(base_name, new.consumer.details.needed):
             library = library_name(needed)
             if library in recorded or library == self._line.library:
                 continue
-            if library not in stored:
+            if library not in stored and needed not in known:
                 notes.not_checked.append(f"{new.member.label} needs {needed}, and no release of that is stored")
-            elif self._asks_more(new, old, needed, stored[library]):
+            elif library in stored and (needed not in known or self._asks_more(new, old, stored[library])):
                 notes.unknown.append(f"{new.member.label} needs {needed}, which is not recorded in {self._name}")
 
-    def _asks_more(self, new: _Library, old: Sequence[_Library], needed: str, line: LineKey) -> bool:
+    def _asks_more(self, new: _Library, old: Sequence[_Library], line: LineKey) -> bool:
         """Whether a release asks more of a library than each of those that it takes the place of."""
-        before = [set(one.consumer.imports) for one in old if needed in map(base_name, one.consumer.details.needed)]
-        if not old or len(before) < len(old):
-            return True
-        more: set[ConsumedSymbol] = set(new.consumer.imports) - set[ConsumedSymbol].intersection(*before)
+        before = set[ConsumedSymbol].intersection(*(set(one.consumer.imports) for one in old))
+        more = set(new.consumer.imports) - before
         named = {name.spelling for name in self._store.ever_named(line)}
         return any(each.symbol in named for each in more)
 
@@ -331,12 +353,12 @@ class _Place:
         """The members that use a broken one, and those that use these in turn."""
         seen = {(each.kind, each.label) for each in broken}
         queue = [each for each in broken if each.kind == "library"]
-        asking = [(each, found) for each in self._others if not isinstance(found := self._consumer(each), str)]
+        asking = [(each, asks) for each, asks in self._asking.items() if not isinstance(asks, str)]
         sonames = {each.label: each.soname for each in (*self._others, new)}
         for source in queue:
             names = {sonames[source.label]}
-            for member, consumer in asking:
-                if (member.kind, member.label) not in seen and asks_for(consumer.details, source.name, names):
+            for member, asks in asking:
+                if (member.kind, member.label) not in seen and asks_for(asks, source.name, names):
                     seen.add((member.kind, member.label))
                     hurt = msgspec.structs.replace(_hurt(member, "uses-broken"), through=source.label)
                     queue += [hurt] if hurt.kind == "library" else []
@@ -370,8 +392,13 @@ class _Place:
         """The other versions of the line that may ship, in release order, and how many were not tried."""
         others = [each for each in self._ordered(release.line) if each.version != release.version]
         tried = others[-MOST_TRIED:]
-        fit = [each.version for each in tried if self.ship(each, beside=beside).outcome == "pass"]
-        return tuple(fit), len(others) - len(tried)
+        return tuple(each.version for each in tried if self._would_do(each, beside)), len(others) - len(tried)
+
+    def _would_do(self, release: Release, beside: bool) -> bool:
+        try:
+            return self.ship(release, beside=beside).outcome == "pass"
+        except UsageError:  # which of several names it would replace is not clear
+            return False
 
 
 def _hurt(member: EnvironmentMember, state: HurtState, broken_by: tuple[BrokenBy, ...] = ()) -> HurtMember:

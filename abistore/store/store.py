@@ -609,6 +609,11 @@ class Store:
         with self.reading():
             return stored_consumers.types(self.database, self._memory)
 
+    def library_facts(self) -> Mapping[LineKey, tuple[timeline.LibraryFacts, ...]]:
+        """What all lines say of their libraries as a whole, such as the dependencies, without whole snapshots."""
+        with self.reading():
+            return timeline.library_facts(self.database, self._memory)
+
     def walk(self) -> LineWalk:
         """A walk through the releases of one line. Each costs what differs from the one before."""
         return LineWalk(self.database)

@@ -13,12 +13,12 @@ from sqlalchemy import Select, Table, bindparam, func, insert, select, update
 
 from abistore.errors import SnapshotNotFound
 from abistore.model.approvals import Approval, ApprovedFacts, in_words
-from abistore.model.declarations import EXPORTS, FACETS, Facet, Name
+from abistore.model.declarations import EXPORTS, FACETS, SELF, Facet, Name
 from abistore.model.findings import IDENTITY_SIZE, Finding, identified, may_begin, order
 from abistore.model.format_gaps import cut, unrecorded_by
 from abistore.model.history import DEFAULT_PROFILE, FindingReview, LineKey, LogEvent, Release, Sighting
-from abistore.model.shapes import AnyShape
-from abistore.model.snapshot import Variants, evidence_of, sort_variants
+from abistore.model.shapes import AnyShape, Library
+from abistore.model.snapshot import Variants, evidence_of, name_digest, sort_variants
 from abistore.store import names as calling
 from abistore.store import releases as cards
 from abistore.store import tables, verdicts
@@ -375,6 +375,7 @@ _ENTRIES = (
     .select_from(tables.name.outerjoin(tables.entry).outerjoin(tables.shape))
     .where(_NAME.id.in_(AMONG))
 )
+_NAMED = select(_NAME.id).where(_NAME.digest == bindparam("digest"))
 _KEYS = (
     select(_LINE.id, tables.library.c.name, _LINE.target, _LINE.profile)
     .select_from(tables.line.join(tables.library))
@@ -525,6 +526,28 @@ def _entries(database: Database, names: Mapping[int, Name]) -> Iterator[_Entry]:
     for name in names:
         if missing.get(name) != 0:
             raise damaged(database.where, f"an entry of {names[name]} is missing or was changed")
+
+
+class LibraryFacts(NamedTuple):
+    """The facts of a library as a whole, in the releases of a line with these sequence numbers."""
+
+    first: int
+    last: int
+    facts: Library
+
+
+def library_facts(database: Database, memory: RowMemory) -> dict[LineKey, tuple[LibraryFacts, ...]]:
+    """What all lines say of their libraries as a whole, without the rest of their snapshots."""
+    rows = database.rows(_NAMED, {"digest": name_digest(SELF.kind, SELF.spelling)})
+    entries = list(_entries(database, {row: SELF for (row,) in rows})) if rows else []
+    keys = _keys(database, sorted({entry.line for entry in entries}))
+    found: dict[LineKey, tuple[LibraryFacts, ...]] = {}
+    for entry in entries:
+        shape = memory.whole_shape(database, entry.shape, entry.body, entry.digest)
+        if isinstance(shape, Library):
+            key = keys[entry.line]
+            found[key] = (*found.get(key, ()), LibraryFacts(entry.first, entry.last, shape))
+    return found
 
 
 def _keys(database: Database, identifiers: Sequence[int]) -> dict[int, LineKey]:

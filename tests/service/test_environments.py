@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 import abistore
 from abistore.errors import SnapshotNotFound, UsageError
 from abistore.interface import CanShip, IngestPlan, OpenStore, open_store
-from tests.shipped import ADDED, BASE, FRESH_MID, GROWN, RELEASES, base, mid, user_of_base, user_of_mid
+from abistore.model.history import IngestRequest
+from abistore.model.snapshot import Evidence
+from abistore.store.store import Store
+from tests.laws.histories import history
+from tests.shipped import ADDED, BASE, FRESH_MID, GROWN, MID, RELEASES, base, mid, user_of_base, user_of_mid
+from tests.store.builders import EXPORTED, function, snapshot
 
 ENV = "production"
 
@@ -185,3 +192,44 @@ def test_drift_is_a_changed_a_missing_and_a_foreign_file(store: OpenStore, tmp_p
         ("unknown", "foreign.so", "", "libbase@2.0"),
     ]
     assert found.as_recorded == 2
+
+
+def test_a_library_of_a_dump_without_imports_leaves_it_undecided(store: OpenStore) -> None:
+    lacking = Evidence("symbol", "full", unrecorded=("Import", "Library.needed"))
+    dumped = snapshot("dump", library="libdump", symbols={function("f"): EXPORTED}, layout={})
+    with Store.open(store.where, write=True) as opened:
+        opened.ingest(replace(dumped, evidence=(lacking, *dumped.evidence[1:])), IngestRequest("1.0"))
+    abistore.env_record(ENV, ["libdump@1.0"], database=store)
+    found = ask(store, "libbase@1.1")
+    reason = "libdump@1.0: its dependencies are not stored: it was read from another tool's dump"
+    assert (found.outcome, found.unknown) == ("undecided", (reason,))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_is_recorded_may_ship_and_does_not_differ_from_itself(seed: int, tmp_path: Path) -> None:
+    """A law of random histories: each release in turn, beside the others or not."""
+    database = tmp_path / "drawn.db"
+    with Store.open(database, write=True) as opened:
+        releases = [
+            opened.ingest(each, IngestRequest(f"{number}.0", library="lib")).release
+            for number, each in enumerate(history(seed, 6))
+        ]
+    draw = Random(seed)
+    for release in releases:
+        abistore.env_record(ENV, [release.reference], beside=draw.random() < 0.5, database=database)
+        (found,) = abistore.env_list(ENV, database=database)
+        assert release.version in {each.version for each in found.members}
+        for each in found.members:
+            assert abistore.env_can_ship(each.label, ENV, database=database).outcome == "pass"
+        assert abistore.env_diff(ENV, ENV, database=database).is_empty
+    with Store.open(database, write=False) as opened:
+        assert opened.check() == ()
+
+
+def test_a_dependency_that_was_never_recorded_decides_only_where_more_is_asked_of_it(store: OpenStore) -> None:
+    abistore.env_record("partial", ["libmid@1.0", "app"], database=store)
+    for version, source in (("1.1", MID + "int thrice(int x) { return 3 * x; }\n"), ("1.2", FRESH_MID)):
+        stored(store, mid(source, ADDED), "libmid", version)
+    assert abistore.env_can_ship("libmid@1.1", "partial", database=store).outcome == "pass"
+    found = abistore.env_can_ship("libmid@1.2", "partial", database=store)
+    assert found.unknown == ("libmid@1.2 needs libbase.so.1, which is not recorded in partial",)
