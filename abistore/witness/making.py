@@ -58,7 +58,7 @@ class Maker:
     def __init__(self, old: ReleaseSources, new: ReleaseSources, folder: Path) -> None:
         self._sides = {"old": old, "new": new}
         self._workshop = Workshop(folder)
-        self._number = 0
+        self._made: dict[tuple[object, ...], tuple[str, CommandResult]] = {}
         self._stubs: dict[str, Path | None] = {}
         self._checks: tuple[Query, tuple[_Checked, ...]] | None = None
 
@@ -193,7 +193,7 @@ class Maker:
         return self._checks[1]
 
     def _errors(self, uses: Sequence[UserCode], side: str, asked: Query) -> dict[UserCode, str | None]:
-        outcome, places = self._compiled_uses(uses, side, asked, ".o" if uses[0].flags else "")
+        _, outcome, places = self._compiled_uses(uses, side, asked, ".o" if uses[0].flags else "")
         if outcome.succeeded:
             return dict.fromkeys(uses)
         within = [next((outcome.faults[line] for line in place if line in outcome.faults), None) for place in places]
@@ -203,10 +203,10 @@ class Maker:
 
     def _compiled_uses(
         self, uses: Sequence[UserCode], side: str, asked: Query, suffix: str
-    ) -> tuple[CommandResult, list[range]]:
+    ) -> tuple[str, CommandResult, list[range]]:
         headers = asked.includes(side, uses[0])
         source, places = programs.all_uses(headers, [each.code for each in uses])
-        return self._compiled(source, side, asked, *asked.strict, *uses[0].flags, suffix=suffix)[1], places
+        return *self._compiled(source, side, asked, *asked.strict, *uses[0].flags, suffix=suffix), places
 
     def _code(self, asked: Query) -> Attempt:
         """The first use of which compilers make other code."""
@@ -216,10 +216,10 @@ class Maker:
         for group in _grouped(both):
             listings: dict[str, dict[int, list[str]]] = {}
             for side in BOTH:
-                outcome, _ = self._compiled_uses(group, side, asked, ".s")
+                made, outcome, _ = self._compiled_uses(group, side, asked, ".s")
                 if not outcome.succeeded:
                     break
-                listings[side] = programs.instructions((self._workshop.folder / f"w{self._number}.s").read_text())
+                listings[side] = programs.instructions((self._workshop.folder / made).read_text())
             for number, use in enumerate(group):
                 old, new = (listings.get(side, {}).get(number, []) for side in BOTH)
                 if old != new and len(listings) == 2:
@@ -270,11 +270,11 @@ class Maker:
         linked = self._workshop.link([f"{folder}/stub.s"], made, "c", flags)
         return self._workshop.folder / made if linked.succeeded else None
 
-    def _linkable(self, asked: Query, *flags: str) -> tuple[str, str, CommandResult]:
+    def _linkable(self, asked: Query) -> tuple[str, str, CommandResult]:
         """An object file that asks for the exports of a finding: by their declaration, where one compiles."""
         for code, includes in asked.references():
             program = programs.using_program(includes, code, c=asked.c)
-            made, outcome = self._compiled(program, "old", asked, *flags)
+            made, outcome = self._compiled(program, "old", asked, "-fno-pie")
             if outcome.succeeded and programs.asks_for(self._workshop.folder / made, asked.symbols()):
                 break
         return made, program, outcome
@@ -283,7 +283,7 @@ class Maker:
         file = self._library(side, asked)
         assert file is not None
         allowed = "-Wl,--allow-shlib-undefined"  # what the library itself asks for is another matter
-        return self._workshop.link([made, file.absolute()], f"{made}.{side}", asked.language, [allowed])
+        return self._workshop.link([made, file.absolute()], f"{made}.{side}", asked.language, ["-no-pie", allowed])
 
     def _asked_of(
         self,
@@ -307,7 +307,7 @@ class Maker:
             return Attempt("load", "none", "loading needs the files of both releases")
         if not is_native(asked.target):
             return Attempt("load", "none", "programs for its platform do not start here")
-        made, program, outcome = self._linkable(asked, "-fno-pie")
+        made, program, outcome = self._linkable(asked)
         if not outcome.succeeded:
             return self._not_compiled("load", outcome, program, "old")
         folders = {side: self._installed(side, asked) for side in BOTH}
@@ -343,14 +343,16 @@ class Maker:
     def _compiled(
         self, program: str, side: str, asked: Query, *flags: str, suffix: str = ".o"
     ) -> tuple[str, CommandResult]:
-        self._number += 1
-        stem = f"w{self._number}"
-        source = f"{stem}{SUFFIX[asked.language]}"
-        self._workshop.write({source: program, **{f"{stem}.d/{name}": text for name, text in asked.files_of(side)}})
-        optimised = "-O1" if suffix == ".s" else "-O0"
-        every = [optimised, *asked.flags(side), f"-I{stem}.d", "-fdata-sections", *flags]
-        made = f"{stem}{suffix}" if suffix else ""
-        return made, self._workshop.compile(source, made, every, asked.language)
+        given = ("-O1" if suffix == ".s" else "-O0", *asked.flags(side), "-fdata-sections", *flags)
+        files = asked.files_of(side)
+        key = program, files, given, suffix, asked.language
+        if key not in self._made:
+            stem = f"w{len(self._made)}"
+            source = f"{stem}{SUFFIX[asked.language]}"
+            self._workshop.write({source: program, **{f"{stem}.d/{name}": text for name, text in files}})
+            made = f"{stem}{suffix}" if suffix else ""
+            self._made[key] = made, self._workshop.compile(source, made, [*given, f"-I{stem}.d"], asked.language)
+        return self._made[key]
 
     def _not_compiled(self, sort: WitnessSort, outcome: CommandResult, program: str, side: str) -> Attempt:
         if not outcome.error:

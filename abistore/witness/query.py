@@ -99,8 +99,10 @@ class Query:
         """What programs have compiled in of the declaration, as far as programs of both releases may."""
         of = {side: list(self._facts(side)) for side in BOTH}
         known = {each.label for each in of["new"]}
+        if self.new is None and not self._sides["new"].headers:
+            return []
         if self.new is None or isinstance(self.new, Declared):
-            return list(dict.fromkeys(of["old"])) if self._sides["new"].headers else []
+            return list(dict.fromkeys(of["old"]))
         kept = [each for each in of["old"] if each.label in known or _OF_TYPES.search(each.label)]
         return list(dict.fromkeys(kept))
 
