@@ -112,7 +112,7 @@ class Maker:
                 return Attempt("layout", "none", reason, program)
         if not facts:
             return Attempt("layout", "none", "nothing of it compiles with both")
-        differing = [each for each in facts if found["old"][each.label] != found["new"][each.label]]
+        differing = [each for each in facts if _differs(each, found["old"][each.label], found["new"][each.label])]
         binary = [each for each in differing if not each.sources]
         shown = [each for each in binary if not each.needs] or binary or differing or facts[:1]
         return self._printed(asked, shown, found, "shown" if differing else "same")
@@ -380,6 +380,11 @@ def _grouped(uses: Iterable[UserCode]) -> Iterator[list[UserCode]]:
         return use.includes or (), use.flags
 
     yield from (list(group) for _, group in groupby(sorted(uses, key=way), key=way))
+
+
+def _differs(fact: Fact, old: object, new: object) -> bool:
+    """Whether a program has something else compiled in, or no longer compiles; one that may do more does not."""
+    return old != new and not (fact.sources and (old, new) == (0, 1))
 
 
 def _differing(old: list[str], new: list[str]) -> tuple[str, str]:
