@@ -346,14 +346,13 @@ def snapshot(call: Call, *, library: str, version: str) -> str:
 @resource("abistore://latest/summary", priority=1.0)
 def latest_summary(call: Call) -> str:
     """The verdict about the release that was stored last, in a few words."""
-    return _summary(_judged(call, *_latest(call)))
+    return _summary(_judged_last(call))
 
 
 @resource("abistore://latest/report.json")
 def latest_report(call: Call) -> str:
     """The verdict about the release that was stored last."""
-    library, version = _latest(call)
-    return verdict(call, library=library, version=version)
+    return render(_judged_last(call).report, "json", Style())
 
 
 @resource("abistore://latest/gates")
@@ -372,17 +371,17 @@ def dumped(call: Call, *, digest: str) -> str:
     return call.kept.decode()
 
 
-def _latest(call: Call) -> tuple[str, str]:
-    """The library and version of the release that was stored last."""
+def _judged_last(call: Call) -> Judgement:
+    """The verdict about the release that was stored last, in its own line."""
     with call.store() as store:
         names = sorted({listed.line.library for listed in interface.lines(database=store)})
         every = [
             release for name in names for release in interface.releases(name, database=store) if not release.candidate
         ]
-    last = max(every, key=lambda release: (release.ingested, release.line, release.sequence), default=None)
-    if last is None:
-        raise Refusal("NOT_FOUND", "nothing is stored yet", "abi_ingest stores releases, where the server writes")
-    return last.line.library, last.version
+        last = max(every, key=lambda release: (release.ingested, release.line, release.sequence), default=None)
+        if last is None:
+            raise Refusal("NOT_FOUND", "nothing is stored yet", "abi_ingest stores releases, where the server writes")
+        return interface.verdict(last.reference, target=last.line.target, profile=last.line.profile, database=store)
 
 
 def _judged(call: Call, library: str, version: str) -> Judgement:

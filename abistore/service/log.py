@@ -477,9 +477,9 @@ def logged_events(entries: Iterable[LogEntry]) -> tuple[LoggedEvent, ...]:
 
 
 def _events(lines: Iterable[Sequence[LogEntry]]) -> Iterator[LoggedEvent]:
-    """The events of one library; each line keeps its order, and the earlier of two lines comes first."""
+    """The events of one library, one declaration after the other; the earlier of two lines comes first."""
     found: dict[tuple[object, ...], list[LogEntry]] = {}
-    for each in merge(*lines, key=lambda each: each.date):
+    for each in merge(*lines, key=lambda each: (each.name, each.date)):
         found.setdefault((each.version, each.name, each.action), []).append(each)
     return map(_logged, found.values())
 

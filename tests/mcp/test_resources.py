@@ -83,6 +83,18 @@ def test_what_is_stored_is_told(agent: Agent) -> None:
     assert snapshot["format"] == "abistore-snapshot"
 
 
+def test_the_latest_of_a_library_of_two_lines_is_told(
+    modern: Agent, tmp_path: Path, libraries: dict[str, Path]
+) -> None:
+    with open_store(tmp_path / "abi.db", create=True) as store:
+        for profile in ("debug", "release"):
+            for version in ("1.0", "2.0"):
+                store.ingest(libraries[version], IngestPlan(version=version, profile=profile))
+    agent = modern.set(database=str(tmp_path / "abi.db"))
+    assert json.loads(read(agent, "abistore://latest/summary"))["new"] == "libgeo@2.0"
+    assert json.loads(read(agent, "abistore://latest/report.json"))["verdict"] == "BREAKING"
+
+
 def test_what_was_not_judged_stays_so(agent: Agent) -> None:
     (history,) = json.loads(read(agent, "abistore://libraries/libgeo/history"))["histories"]
     assert [row["unjudged"] for row in history["rows"]] == ["", "not judged yet", "not judged yet"]
