@@ -49,6 +49,14 @@ def test_no_argument_begins_a_line_of_its_own(capsys: pytest.CaptureFixture[str]
     assert "\x1b" not in written
 
 
+def test_paths_of_any_system_and_patches_are_shortened(capsys: pytest.CaptureFixture[str]) -> None:
+    given = {"old_input": "C:\\Windows\\a.json", "header_patch": "--- a/x.h\n+++ b/x.h\n"}
+    Audit("text").write(AuditedCall("abi_whatif", given, 0.0, "ok"))
+    written = capsys.readouterr().err
+    assert 'old=a.json header_patch="(20 characters)"' in written
+    assert "Windows" not in written and "x.h" not in written
+
+
 def test_every_call_is_told(agent: Agent, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     agent.set(log_format="json")("abi_list", library="libgeo")

@@ -315,6 +315,13 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_read(modern: Agent, tm
         assert refused["error"] == f"{name} is 612.4 MB, exceeds limit of 500 MB"
 
 
+def test_a_small_limit_is_said_in_bytes(modern: Agent, libraries: dict[str, Path]) -> None:
+    """It was said in megabytes: 0 MB exceeds the limit of 0 MB."""
+    library, limited = libraries["1.0"], modern.set(max_file_size=1_000)
+    refused = limited.refused("abi_compare", old_input=str(library), new_input="libgeo@1.0")
+    assert refused["error"] == f"old_input is {library.stat().st_size:,} bytes, exceeds limit of 1,000 bytes"
+
+
 def test_a_pipe_that_nobody_writes_to_is_no_wait(modern: Agent, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.so"
     os.mkfifo(pipe)

@@ -36,3 +36,10 @@ def test_every_test_that_is_named_is_there(seed: dict[str, str]) -> None:
 
 def test_every_tool_is_described() -> None:
     assert all(f"`{name}`" in PAGE.read_text() for name in (*TOOLS, *WRITING))
+
+
+def test_the_bounds_are_one_table() -> None:
+    """An empty line had split it, and its second half was no table."""
+    bounds = PAGE.read_text().partition("## Bounds")[2].partition("\n## ")[0]
+    tables = [block for block in bounds.split("\n\n") if block.lstrip().startswith("|")]
+    assert len(tables) == 1 and tables[0].count("\n| `--") == 11
