@@ -17,6 +17,8 @@ from tests.mcp.over_http import Served
 pytestmark = pytest.mark.full
 
 IS_ERROR = 5
+PATIENCE = ("--connect-timeout", "120000")
+"""In milliseconds; the usual 15 seconds are too few to start a server on a busy machine."""
 
 
 class Inspector:
@@ -30,7 +32,7 @@ class Inspector:
 
     def __call__(self, method: str, *words: str) -> subprocess.CompletedProcess[str]:
         """What one method gives."""
-        asked = [*self._start, *self._target(), "--format", "json", "--method", method, *words]
+        asked = [*self._start, *self._target(), *PATIENCE, "--format", "json", "--method", method, *words]
         own = {"HOME": str(self._folder), "MCP_CATALOG_PATH": str(self._folder / "catalog.json")}
         return subprocess.run(asked, capture_output=True, text=True, timeout=300, env=own)
 
