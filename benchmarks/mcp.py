@@ -133,12 +133,12 @@ def tools(server: Server, libraries: Mapping[str, Library]) -> Iterator[Sequence
     """A line a tool."""
     asked = {size: _calls_of(server, library) for size, library in libraries.items()}
     for tool in (name for name, each in TOOLS.items() if not each.writes):
-        budget = BUDGETS[tool]
+        budget = BUDGETS[tool] // 2  # of the text, which is sent as structured content, too
         cells = []
         for size in SIZES:
             cost = server.measured(partial(server.speaking.call, tool, **asked[size][tool]))
-            cells += _cells(cost, budget * 4)
-        yield (f"`{tool}`", f"{budget * 4:,}", *cells)
+            cells += _cells(cost, budget)
+        yield (f"`{tool}`", f"{budget:,}", *cells)
 
 
 def _calls_of(server: Server, library: Library) -> Mapping[str, Mapping[str, Any]]:
@@ -155,12 +155,27 @@ def resources(server: Server, libraries: Mapping[str, Library]) -> Iterator[Sequ
             questions = _calls_of(server, libraries[size])
             dumped = server.speaking.call("abi_dump", **questions["abi_dump"]).document
             asked = {**questions["abi_finding"], "digest": dumped["digest"]}
-            named = {"library": libraries[size].name, "version": libraries[size].last, "page": "cli", "kind": KIND}
+            named = _named(libraries[size])
             uri = UriTemplate.parse(each.uri).expand({**named, **asked})
             cells += _cells(
                 server.measured(partial(server.speaking.ask, "resources/read", {"uri": uri})), MOST_RESOURCE
             )
         yield (f"`{each.uri}`", *cells)
+
+
+def _named(library: Library) -> dict[str, str]:
+    """What addresses name, but for handles of comparisons and dumps. Nobody has stored a consumer."""
+    types = (name.spelling for name in capture(library.file).entries.get("layout", ()) if name.kind == "record")
+    return {
+        "library": library.name,
+        "version": library.last,
+        "symbol": library.symbol,
+        "type": min(types, default=""),
+        "policy": "sdk_vendor",
+        "window": "2 minor",
+        "page": "cli",
+        "kind": KIND,
+    }
 
 
 def _cells(cost: Measured, most: int) -> tuple[str, str, str]:
