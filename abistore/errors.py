@@ -266,6 +266,13 @@ class SchedulerLost(AbistoreError):
     usual_hint = "start it again, then continue with --resume LOG"
 
 
+class UndeliveredEvent(OutputError):
+    """The command that is called for each event failed as often as it may. Later events wait for this one."""
+
+    code = "undelivered"
+    usual_hint = "correct the command, and run `abistore notify` again: it goes on with this event"
+
+
 class PolicyError(AbistoreError):
     """A policy or a suppression is wrong."""
 

@@ -27,6 +27,7 @@ from abistore.errors import (
     StoreBusy as StoreBusy,
     StoreError as StoreError,
     NoLibrary as NoLibrary,
+    UndeliveredEvent as UndeliveredEvent,
     UnknownFormat as UnknownFormat,
     UsageError as UsageError,
     VersionTaken as VersionTaken,
@@ -287,6 +288,16 @@ from abistore.service.listing import (
     stored_as as stored_as,
     releases as releases,
     releases_of_digest as releases_of_digest,
+)
+from abistore.service.notifying import (
+    Event as Event,
+    EventsSince as EventsSince,
+    Notified as Notified,
+    NotifyPlan as NotifyPlan,
+    events as events,
+    keep_cursor as keep_cursor,
+    kept_cursor as kept_cursor,
+    notify as notify,
 )
 from abistore.service.snapshots import Selection as Selection
 from abistore.service.blame import blame as blame

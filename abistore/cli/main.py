@@ -171,6 +171,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "log": ("history", "Show every release in which a symbol or type was added, changed or removed."),
     "matrix": ("ledger", "Show which release can replace which, and where a program can run."),
     "mcp": ("mcp", "Serve agents by MCP, and set up clients."),
+    "notify": ("notify", "Show what happened since a cursor, or call a command for each event."),
     "policy": ("policy", "Show and check policies and suppressions."),
     "show": ("inventory", "Show a snapshot, its exports and types, or a declaration as C or C++."),
     "site": ("ingest", "Write the history as static HTML pages."),
@@ -185,7 +186,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Judge": ("compare", "gate", "verdict", "history", "log", "blame", "matrix"),
     "Look": ("show", "list", "consumers", "env"),
     "Decide": ("whatif", "witness", "approve", "policy", "explain", "changes"),
-    "Set up": ("site", "db", "mcp", "config"),
+    "Set up": ("site", "notify", "db", "mcp", "config"),
 }
 """The overview's sections."""
 

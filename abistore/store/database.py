@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from sqlalchemy import (
     BindParameter,
@@ -26,6 +26,7 @@ from sqlalchemy import (
     Table,
     bindparam,
     create_mock_engine,
+    func,
     insert,
     literal,
     select,
@@ -36,7 +37,7 @@ from sqlalchemy.exc import DBAPIError, PendingRollbackError
 from sqlalchemy.schema import ExecutableDDLElement
 from sqlalchemy.sql import SyntaxExtension
 
-from abistore.errors import DamagedStore, SchemaMismatch, StoreBusy, StoreError
+from abistore.errors import DamagedStore, SchemaMismatch, StoreBusy, StoreError, UsageError
 from abistore.model.history import AuditRecord
 from abistore.model.snapshot import digest, encode
 from abistore.store.tables import audit, column_part, metadata, root, version
@@ -445,6 +446,10 @@ _NEXT = (
 _TOGETHER: Final = 1000
 """So many records of another store are written at once."""
 
+_CHAIN_END = select(root.c.audit)
+_LAST_NUMBER = select(func.max(audit.c.id))
+_DIGEST_AT = select(audit.c.digest).where(audit.c.id == bindparam("number"))
+
 _TAKEN = re.compile(r"(.*) of ([0-9a-f]{32})")
 """The action of a record that came from another store: what it was there, and the digest that it had."""
 
@@ -541,6 +546,41 @@ def all_records(database: Database) -> Iterator[AuditRecord]:
     while rows := database.rows(_NEXT, {"last": last}):
         last = rows[-1][0]
         yield from (_record(row[2:]) for row in rows)
+
+
+class AuditPage(NamedTuple):
+    """Records in their order, each with its number and digest; the cursor behind them, and whether there are more."""
+
+    records: list[tuple[int, str, AuditRecord]]
+    cursor: str
+    more: bool = False
+
+
+def records_after(database: Database, last: int | None, key: str, limit: int | None = None) -> AuditPage:
+    """The records after number ``last``, which has the digest ``key``; none, and the cursor of the end, for ``None``.
+
+    Raises :class:`UsageError` where that record is not of this store, and :class:`StoreError` for a broken chain.
+    """
+    ((end,),) = database.rows(_CHAIN_END)
+    if last is None:
+        ((number,),) = database.rows(_LAST_NUMBER)
+        return AuditPage([], f"{number or 0}-{bytes(end).hex()}")
+    if last and [bytes(row[0]).hex() for row in database.rows(_DIGEST_AT, {"number": last})] != [key]:
+        raise UsageError(
+            "the cursor is not one of this store", "was a backup restored? begin with --since start or now"
+        )
+    before, found = bytes.fromhex(key), list[tuple[int, str, AuditRecord]]()
+    while rows := database.rows(_NEXT, {"last": last}):
+        for number, digest_, *said in rows:
+            if limit is not None and len(found) >= limit:
+                return AuditPage(found, f"{last}-{before.hex()}", True)
+            if link(before, said) != digest_:
+                raise damaged(database.where, f"the audit was changed, or lacks a row, at {said[0]}")
+            before, last = digest_, number
+            found.append((number, bytes(digest_).hex(), _record(said)))
+    if before != end:
+        raise damaged(database.where, "the audit lacks its last rows")
+    return AuditPage(found, f"{last}-{before.hex()}")
 
 
 def verify(database: Database) -> None:

@@ -220,6 +220,13 @@ def of_file(database: Database, sha256: str) -> tuple[Release, ...]:
     return tuple(cards.find(database, and_(cards.RELEASES, cards.SNAPSHOT.sha256 == sha256))) if sha256 else ()
 
 
+def builds_of_digest(database: Database, digits: str) -> tuple[Release, ...]:
+    """The same with candidates, by the whole digest."""
+    return tuple(
+        cards.find(database, and_(cards.SNAPSHOT.superseded == 0, cards.SNAPSHOT.digest == bytes.fromhex(digits)))
+    )
+
+
 def _between(digits: str) -> tuple[bytes, bytes]:
     return bytes.fromhex(digits.ljust(32, "0")), bytes.fromhex(digits.ljust(32, "f"))
 
@@ -530,6 +537,7 @@ class Store:
     remove_members = _method(stored_environments.remove_members)
     scheme = _method(scheme)
     set_scheme = _method(set_scheme)
+    audit_since = _question(audit.records_after)
     audit = _method(audit.records)
     check = _method(check)
     vacuum = _method(vacuum)
@@ -548,6 +556,8 @@ class Store:
     resolve = _question(resolve)
     of_digest = _question(of_digest)
     of_file = _question(of_file)
+
+    builds_of_digest = _question(builds_of_digest)
     spellings = _question(spellings)
     spellings_near = _question(spellings_near)
     lines_with_types = _question(with_types)

@@ -1,0 +1,70 @@
+"""``notify``: what happened since a cursor, as lines of JSON, or given to a command."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from abistore.arguments import Described
+from abistore.cli.options import SharedSettings
+from abistore.cli.output import answer, note
+from abistore.cli.verbs import verb
+from abistore.model.words import counted
+
+
+@verb("notify", gives=("service.notifying:events", "service.notifying:notify"))
+def notify_command(
+    settings: SharedSettings,
+    *,
+    since: Annotated[
+        str, Described("Begin behind this cursor: that of an event, start or now.", metavar="CURSOR")
+    ] = "start",
+    cursor_file: Annotated[
+        Path | None,
+        Described(
+            "Begin behind the cursor in this file, and write the new one to it. Without a file, begin at --since.",
+            metavar="FILE",
+            complete="file",
+        ),
+    ] = None,
+    execute: Annotated[
+        str | None,
+        Described(
+            "Call this command for each event, in order, with the event on standard input. No shell reads it.",
+            ("--exec", "execute"),
+            metavar="COMMAND",
+        ),
+    ] = None,
+    attempts: Annotated[int, Described("With --exec: so many calls for an event at most.", least=1)] = 5,
+    timeout: Annotated[int, Described("With --exec: so many seconds for a call at most.", least=1)] = 60,
+    limit: Annotated[int | None, Described("So many events at most.", least=1)] = None,
+) -> None:
+    """Show what happened in the store since a cursor: releases, verdicts, approvals, baselines and rules.
+
+    Each event is one line of JSON with its cursor; the last line has the cursor to go on from.
+
+    With --exec, a command gets each event. One that fails is called again after 1, 2, 4 and more seconds; where it
+    failed --attempts times, the exit code is 73 and the cursor stays before that event. No event is left out; one may
+    come twice where a call was interrupted. Use one cursor file for each command.
+
+    \b
+    abistore notify
+    abistore notify --since now
+    abistore notify --cursor-file mail.cursor --exec ./mail.sh
+    """
+    from abistore.service.notifying import NotifyPlan, events, keep_cursor, kept_cursor, notify
+
+    if execute is not None:
+        plan = NotifyPlan(execute, cursor_file, since, attempts, timeout, limit=limit)
+        done = notify(plan, database=settings.database)
+        told = f"{counted(done.delivered, 'event')} delivered; cursor {done.cursor}"
+        answer(settings, done, lambda: told)
+        return
+    found = events(kept_cursor(cursor_file, since), limit=limit, database=settings.database)
+    lines = (*(each.line for each in found.events), f'{{"cursor":"{found.cursor}"}}')
+    answer(settings, found, lambda: "\n".join(lines))
+    sys.stdout.flush()
+    keep_cursor(cursor_file, found.cursor)
+    if found.more:
+        note(settings, f"there are more: --since {found.cursor} shows the next")

@@ -1,0 +1,132 @@
+"""What happened since a cursor: lines of JSON, and a command that is called for each event."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import abistore as python
+from tests.cli.conftest import Call, Done
+
+pytestmark = pytest.mark.fast
+
+
+@pytest.fixture
+def told(abistore: Call, old: Path, new: Path) -> Call:
+    """The command line over a library whose second release breaks the first, and is kept as a candidate."""
+    assert abistore("ingest", old, "--version", "1.0", "--library", "libfoo", "--set-baseline").code == 0
+    words = ("--version", "1.1", "--library", "libfoo", "--against", "baseline", "--keep-failed")
+    assert abistore("ingest", new, *words).code == 4
+    return abistore
+
+
+def lines(done: Done) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+def script(path: Path, text: str) -> Path:
+    path.write_text(f"#!/bin/sh\n{text}")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+def test_each_change_is_a_line_with_what_it_is_about_and_a_cursor(told: Call) -> None:
+    *events, end = lines(told("notify"))
+    by_action = {each["action"]: each for each in events}
+    assert by_action["ingest"]["library"] == "libfoo"
+    assert by_action["ingest"]["version"] == "1.0"
+    assert (by_action["baseline"]["channel"], by_action["baseline"]["version"]) == ("release", "1.0")
+    verdict = by_action["verdict"]
+    assert (verdict["verdict"], verdict["outcome"]) == ("BREAKING", "fail")
+    assert (verdict["against"], verdict["version"]) == ("1.0", "1.1")
+    assert end == {"cursor": events[-1]["cursor"]}
+
+
+def test_a_cursor_shows_what_came_after_it_and_nothing_twice(told: Call) -> None:
+    whole = lines(told("notify"))
+    half = whole[1]["cursor"]
+    assert lines(told("notify", "--since", half)) == whole[2:]
+    last = whole[-1]["cursor"]
+    assert lines(told("notify", "--since", last)) == [{"cursor": last}]
+    assert lines(told("notify", "--since", "now")) == [{"cursor": last}]
+    told("db", "baseline", "clear", "libfoo", "--reason", "x")
+    assert [each.get("action") for each in lines(told("notify", "--since", last))] == ["baseline", None]
+
+
+def test_pages_of_events_add_up_to_all(told: Call) -> None:
+    whole, cursor, seen = lines(told("notify"))[:-1], "start", []
+    while page := told("notify", "--since", cursor, "--limit", "1", "--json").json["events"]:
+        seen += page
+        cursor = page[-1]["cursor"]
+    assert [each["cursor"] for each in seen] == [each["cursor"] for each in whole]
+
+
+def test_the_outcome_of_a_verdict_is_what_holds_today(told: Call) -> None:
+    findings = told("verdict", "libfoo@candidate:1.1", "--against", "baseline", "--json").json["changes"]
+    for each in findings:
+        told("approve", each["id"], "--library", "libfoo", "--reason", "agreed")
+    after = [each for each in lines(told("notify")) if each.get("action") == "verdict"]
+    assert [each["outcome"] for each in after] == ["pass"]
+    assert [each["finding"] for each in lines(told("notify")) if each.get("action") == "approve"]
+
+
+def test_a_cursor_of_another_store_is_refused(told: Call, database: Path, tmp_path: Path) -> None:
+    backup = tmp_path / "backup.db"
+    shutil.copy(database, backup)
+    told("db", "baseline", "clear", "libfoo", "--reason", "x")
+    cursor = lines(told("notify"))[-1]["cursor"]
+    done = told("notify", "--since", cursor, "--db", backup)
+    assert done.code == 64
+    assert "backup" in done.err
+    assert told("notify", "--since", "yesterday").code == 64
+
+
+def test_a_command_gets_each_event_once_and_in_order(told: Call, tmp_path: Path) -> None:
+    whole = [each["cursor"] for each in lines(told("notify"))[:-1]]
+    seen, kept = tmp_path / "seen", tmp_path / "cursor"
+    command = script(tmp_path / "take.sh", f"cat >> '{seen}'\n")
+    assert told("notify", "--exec", command, "--cursor-file", kept).code == 0
+    assert [json.loads(each)["cursor"] for each in seen.read_text().splitlines()] == whole
+    assert kept.read_text().strip() == whole[-1]
+    assert told("notify", "--exec", command, "--cursor-file", kept, "--json").json["delivered"] == 0
+
+
+def test_a_command_that_fails_is_called_again_and_stops_all_later_events(told: Call, tmp_path: Path) -> None:
+    whole = [each["cursor"] for each in lines(told("notify"))[:-1]]
+    seen, kept, fuse = tmp_path / "seen", tmp_path / "cursor", tmp_path / "fuse"
+    text = f"read line\n[ -e '{fuse}' ] && [ $(wc -l < '{seen}') -ge 1 ] && exit 9\necho \"$line\" >> '{seen}'\n"
+    command = script(tmp_path / "take.sh", text)
+    fuse.touch()
+    done = told("notify", "--exec", command, "--cursor-file", kept, "--attempts", "2")
+    assert done.code == 73
+    assert "exit code 9, tried 2 times" in done.err
+    assert kept.read_text().strip() == whole[0]
+    fuse.unlink()
+    assert told("notify", "--exec", command, "--cursor-file", kept).code == 0
+    assert [json.loads(each)["cursor"] for each in seen.read_text().splitlines()] == whole
+
+
+def test_a_call_that_fails_once_is_tried_again(told: Call, tmp_path: Path, database: Path) -> None:
+    fuse, seen = tmp_path / "fuse", tmp_path / "seen"
+    command = script(tmp_path / "take.sh", f"[ -e '{fuse}' ] && rm '{fuse}' && exit 1\ncat >> '{seen}'\n")
+    fuse.touch()
+    plan = python.NotifyPlan(str(command), pause=0.0)
+    done = python.notify(plan, database=database)
+    assert done.delivered == len(seen.read_text().splitlines()) == len(python.events(database=database).events)
+
+
+def test_a_command_that_does_not_end_is_stopped(told: Call, tmp_path: Path, database: Path) -> None:
+    plan = python.NotifyPlan("sleep 30", attempts=1, timeout=0.2)
+    with pytest.raises(python.UndeliveredEvent, match=r"no end within 0\.2 seconds"):
+        python.notify(plan, database=database)
+
+
+def test_an_empty_command_is_none(told: Call, tmp_path: Path) -> None:
+    assert told("notify", "--exec", "").code == 64
+    (tmp_path / "cursor").write_text("nonsense")
+    assert told("notify", "--cursor-file", tmp_path / "cursor").code == 64
