@@ -194,8 +194,8 @@ class ReportedFinding(msgspec.Struct, frozen=True):
     too, as no other finding determines these. ``symbol`` is the declaration as the linker spells it (types:
     as the source does), ``display`` as programmers do, ``part`` the field, enumerator or parameter. ``affected`` are
     the exports through which consumers meet the change. If a policy changed the impact, or the breaks of an allowed
-    release need its bump of the SONAME, ``default_impact`` is that of the kind, and ``reason`` says why. ``suppressed_by``
-    names the suppression that took the finding out of the verdict, ``suppression_reason`` says why, and
+    release need its bump of the SONAME, ``default_impact`` is that of the kind, and ``reason`` says why.
+    ``suppressed_by`` names the suppression that took the finding out of the verdict, ``suppression_reason`` says why, and
     ``suppression_expires`` is its last day. ``libraries`` are those that
     have the finding, of a release of several; none where it is about what stands between them. An ``approved`` finding
     does not fail a gate. ``unapproved`` says why an approval that there is does not hold,
