@@ -17,6 +17,7 @@ from abistore.extract.files import InputFile, InputFolder, open_input
 from abistore.extract.packages.libraries import entries, is_binary, is_debug_file
 from abistore.extract.packages.streams import UnpackBounds, damage_told
 from abistore.extract.reader import ExtractOptions
+from abistore.model.approvals import ConsumerDetails
 from abistore.model.environments import (
     ChangedMember,
     DriftedFile,
@@ -26,9 +27,9 @@ from abistore.model.environments import (
     EnvironmentMember,
     RecordedMembers,
 )
+from abistore.model.history import Release
 from abistore.model.labels import check_not_blank
 from abistore.model.versions import check_name
-from abistore.service.consumers import named
 from abistore.service.database import Database, line_target, user, using
 from abistore.service.shipping import member_of
 
@@ -59,28 +60,39 @@ def env_record(
     who = actor or user()
     with using(database, write=True) as store, store.transaction():
         moment = datetime.now(UTC)
-        found = [one for each in members for one in _meant(store, each, (target, profile), moment, who)]
+        programs = {each.details.name for each in store.consumers()}
+        releases = [each for each in members if "@" in each and each not in programs]
+        found = [member_of(each, moment, who) for each in _releases(store, releases, target, profile)]
+        found += [
+            EnvironmentMember("program", each.name, each.target, moment, who, sha256=each.sha256, file=each.file)
+            for each in _programs(store, [each for each in members if each not in releases], target)
+        ]
         once = list({each.content: each for each in found}.values())
         return store.record_members(environment, once, beside=beside, actor=who)
 
 
-def _meant(
-    store: Store, word: str, line: tuple[str | None, str | None], moment: datetime, actor: str
-) -> Iterator[EnvironmentMember]:
-    """The members that a word means: a consumer of this name, a release, or the consumers of a pattern."""
-    target, profile = line
-    is_consumer = any(each.details.name == word for each in store.consumers())
-    if "@" in word and not is_consumer:
-        release = store.resolve(word, target=line_target(store, target), profile=profile)
+def _releases(store: Store, references: Iterable[str], target: str | None, profile: str | None) -> Iterator[Release]:
+    platform = line_target(store, target)
+    for reference in references:
+        release = store.resolve(reference, target=platform, profile=profile)
         if release.candidate:
             raise UsageError(f"{release.reference}: it failed its gate, and is not a release", "ingest it as a release")
-        yield member_of(release, moment, actor)
-        return
-    if not is_consumer and word in {key.library for key in store.lines()}:
-        raise UsageError(f"{word}: which release?", f"say {word}@VERSION")
-    for each in named(store, word, target):
-        told = each.details
-        yield EnvironmentMember("program", told.name, told.target, moment, actor, sha256=told.sha256, file=told.file)
+        yield release
+
+
+def _programs(store: Store, words: Sequence[str], target: str | None) -> Iterator[ConsumerDetails]:
+    """The stored consumers that names and patterns mean. Raises :class:`UsageError` for the name of a library."""
+    libraries = {key.library for key in store.lines()} if words else set()
+    known = store.consumers() if words else ()
+    platform = line_target(store, target)
+    for word in words:
+        own = [each.details for each in known if platform in {None, each.details.target}]
+        found = [each for each in own if each.name == word] or [each for each in own if fnmatchcase(each.name, word)]
+        if not found and word in libraries:
+            raise UsageError(f"{word}: which release?", f"say {word}@VERSION")
+        if not found:
+            raise SnapshotNotFound(f"{word}: no such consumer", "see `abistore consumers list`")
+        yield from found
 
 
 def env_remove(
