@@ -195,11 +195,10 @@ class ReportedFinding(msgspec.Struct, frozen=True):
     as the source does), ``display`` as programmers do, ``part`` the field, enumerator or parameter. ``affected`` are
     the exports through which consumers meet the change. If a policy changed the impact, or the breaks of an allowed
     release need its bump of the SONAME, ``default_impact`` is that of the kind, and ``reason`` says why.
-    ``suppressed_by`` names the suppression that took the finding out of the verdict, ``suppression_reason`` says why, and
-    ``suppression_expires`` is its last day. ``libraries`` are those that
-    have the finding, of a release of several; none where it is about what stands between them. An ``approved`` finding
-    does not fail a gate. ``unapproved`` says why an approval that there is does not hold,
-    and ``lapse`` whether it is over or does not apply. ``review`` is what somebody
+    ``suppressed_by`` names the suppression that took the finding out of the verdict, ``suppression_reason`` says why,
+    and ``suppression_expires`` is its last day. ``libraries`` are those that have the finding, in a release of several;
+    none where it is about their relations. An ``approved`` finding does not fail a gate. ``unapproved`` says why an
+    existing approval does not hold, and ``lapse`` whether it is over or does not apply. ``review`` is what somebody
     said of it. ``consumers`` are the known programs that a break hurts, if the report was to name them.
     ``since`` is the earlier build in which the declaration became what it is, where the store knows one. ``witness`` is
     a program that shows the finding, where witnesses were asked for.
