@@ -238,7 +238,7 @@ from abistore.service.history import (
 )
 from abistore.service.log import LogEntry as LogEntry, LoggedEvent as LoggedEvent, log as log
 from abistore.service.log import logged_events as logged_events
-from abistore.service.history import ReleaseRange as ReleaseRange, matrix as matrix
+from abistore.service.matrix import ReleaseRange as ReleaseRange, matrix as matrix
 from abistore.service.log import Reviewed as Reviewed, ReviewPlan as ReviewPlan, review as review, reviews as reviews
 from abistore.service.verdicts import (
     Judgement as Judgement,
@@ -312,7 +312,7 @@ from abistore.report.since import (
     FirstBroken as FirstBroken,
     RestoredBreak as RestoredBreak,
 )
-from abistore.service.history import (
+from abistore.service.matrix import (
     CompatibleRange as CompatibleRange,
     RunsOn as RunsOn,
     compatible_range as compatible_range,

@@ -36,11 +36,12 @@ from abistore.report.site import library_folder, release_file
 from abistore.service.commits import Commits, CommitSource
 from abistore.service.database import Database, OpenStore, locate, using
 from abistore.service.declarations import with_deprecation_dates
-from abistore.service.history import UNJUDGED, ReleaseRange, history, matrix
+from abistore.service.history import UNJUDGED, history
 from abistore.service.inventory import declared
 from abistore.service.judging import concluded, report
 from abistore.service.kinds import by_kind, case, changes
 from abistore.service.listing import channels_of
+from abistore.service.matrix import ReleaseRange, matrix
 from abistore.service.site_folder import SiteFolder, Tally, open_site
 from abistore.service.verdicts import key_of
 

@@ -15,12 +15,12 @@ from abistore.model.findings import Finding, Impact, Verdict, identity, place
 from abistore.model.shapes import Foreign
 from abistore.model.snapshot import Snapshot, evidence_of
 from abistore.service import blame as blaming
-from abistore.service import history as histories
+from abistore.service import matrix as matrices
 from abistore.service.bisect import broken_by, first_broken
 from abistore.service.blame import blame
-from abistore.service.history import ReleaseRange, compatible_range, matrix
 from abistore.service.inventory import exports, types
 from abistore.service.ledger import ledger_of
+from abistore.service.matrix import ReleaseRange, compatible_range, matrix
 from abistore.store.store import Store
 from tests.laws.histories import history
 from tests.store.test_ledger import boxed
@@ -55,7 +55,7 @@ def test_each_cell_of_a_matrix_is_the_verdict_of_its_two_releases(
 ) -> None:
     releases = kept(address, seed, 7)
     if seed == 2:
-        monkeypatch.setattr(histories, "MOST_HELD", 0)  # bands of two releases
+        monkeypatch.setattr(matrices, "MOST_HELD", 0)  # bands of two releases
     (found,) = matrix("lib", database=address, downgrades=True)
     for row, old in enumerate(releases):
         for column, new in enumerate(releases):

@@ -29,7 +29,7 @@ from abistore.report.ledgers import as_markdown, as_text, ledger_tables, lines_t
 if TYPE_CHECKING:
     from abistore.report.history import Matrix
     from abistore.report.ledgers import LedgerTable
-    from abistore.service.history import CompatibleRange, RunsOn
+    from abistore.service.matrix import CompatibleRange, RunsOn
 
 
 def all_baselines(settings: SharedSettings, reference: str, *, rendering: Rendering, **options: Any) -> int:
@@ -137,8 +137,8 @@ class RangeOptions(Options, frozen=True):
 @verb(
     "matrix",
     gives=(
-        {"matrices": "service.history:matrix"},
-        {"range": "service.history:compatible_range"},
+        {"matrices": "service.matrix:matrix"},
+        {"range": "service.matrix:compatible_range"},
         {"ranges": "service.consumer_verdicts:program_range"},
     ),
 )
@@ -194,7 +194,7 @@ def matrix_command(
 def _matrix(
     settings: SharedSettings, library: str, among: RangeOptions, judging: JudgingOptions, line: LineOptions
 ) -> tuple[Matrix, ...]:
-    from abistore.service.history import ReleaseRange, matrix
+    from abistore.service.matrix import ReleaseRange, matrix
 
     within = ReleaseRange(among.first, among.final, among.last)
     with progress(settings) as advance:
@@ -208,7 +208,7 @@ def _matrix(
 
 
 def _show_range(settings: SharedSettings, reference: str, judging: JudgingOptions, line: LineOptions) -> None:
-    from abistore.service.history import compatible_range
+    from abistore.service.matrix import compatible_range
 
     found = compatible_range(reference, **_common(settings, judging, line))
     answer(settings, {"range": found}, lambda: _range(found))
