@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from importlib import import_module
 from inspect import Parameter, cleandoc, signature
 from pathlib import Path
@@ -199,10 +200,14 @@ def _split(body: Body) -> tuple[dict[str, type[Options]], list[tuple[str, Any, A
     return groups, own
 
 
-def _fields(kind: type[Options]) -> Iterator[tuple[str, Any, Any]]:
+@cache
+def _fields(kind: type[Options]) -> tuple[tuple[str, Any, Any], ...]:
+    """The options of a group, which several verbs take, with their annotations and defaults."""
     hints = get_type_hints(kind, include_extras=True)
-    for each in msgspec.structs.fields(kind):
-        yield each.name, hints[each.name], Parameter.empty if each.required else each.default
+    names, defaults = kind.__struct_fields__, kind.__struct_defaults__
+    required = (Parameter.empty,) * (len(names) - len(defaults))
+    defaulted = (Parameter.empty if each is msgspec.NODEFAULT else each for each in defaults)
+    return tuple((name, hints[name], default) for name, default in zip(names, (*required, *defaulted), strict=True))
 
 
 def _callback(body: Body, groups: Mapping[str, type[Options]]) -> Callable[..., Any]:

@@ -335,7 +335,8 @@ def _last(name: str, next_of: Mapping[str, str]) -> str:
 
 
 _PREVIOUS = {now: before for before, now in FORMER_NAMES.items()}
-_NAMES_NOW = {before: _last(before, FORMER_NAMES | FOLDED_NAMES) for before in FORMER_NAMES | FOLDED_NAMES}
+_LATER = FORMER_NAMES | FOLDED_NAMES
+_NAMES_NOW = {before: _last(before, _LATER) for before in _LATER}
 _FIRST_NAMES = {now: _last(now, _PREVIOUS) for now in _PREVIOUS}
 
 
