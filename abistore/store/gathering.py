@@ -240,6 +240,18 @@ _WEIGHTS = (
     .group_by(tables.library.c.name)
     .order_by(tables.library.c.name)
 )
+_SIDES = tables.verdict.c
+_LIBRARY_OF = select(tables.line.c.library_id).select_from(tables.snapshot.join(tables.line))
+_ACROSS = (
+    select(*verdicts.SEALED)
+    .where(
+        _LIBRARY_OF.where(_CARD.id == _SIDES.old_id).scalar_subquery()
+        != _LIBRARY_OF.where(_CARD.id == _SIDES.new_id).scalar_subquery()
+    )
+    .order_by(_SIDES.id)
+)
+"""The judgements of snapshots of two libraries."""
+
 _OF_A_RELEASE = 200
 """What a snapshot without a declaration weighs, in declarations."""
 
@@ -269,7 +281,8 @@ def of_slice(database: Database, libraries: Sequence[str]) -> tuple[Sequence[int
 
 def of_none(database: Database, numbers: Mapping[int, int]) -> Iterator[AnyRecord]:
     """What slices leave out, but the audit; ``numbers`` are those of the snapshots by their rows."""
-    yield from _verdicts(database, verdicts.across(database), numbers)
+    across = verdicts.stored_rows(database, database.rows(_ACROSS))
+    yield from _verdicts(database, across, numbers)
     yield from _consumers(database, (), EVERYTHING)
     yield from _environments(database)
 

@@ -355,7 +355,7 @@ SUMMARY = (
 BROUGHT = (*SUMMARY, "evidence", "asker")
 """The columns of a verdict that another store takes over: all that is not made anew there."""
 
-_SEALED = (
+SEALED = (
     *(_VERDICT.id, _VERDICT.old_id, _VERDICT.new_id),
     *(_VERDICT[column] for column in SUMMARY),
     *(_VERDICT.evidence, _VERDICT.asker, _VERDICT.brought, _VERDICT.parts, _VERDICT.checksum),
@@ -366,13 +366,13 @@ _GIVEN_HERE = _VERDICT.brought.is_(None)
 
 _KEY = ("old_id", "new_id", "policy", "policy_digest", "suppression_digest", "engine")
 _LATEST = (
-    select(*_SEALED)
+    select(*SEALED)
     .where(_GIVEN_HERE, *(_VERDICT[column] == bindparam(column) for column in _KEY))
     .order_by(_VERDICT.id.desc())
     .limit(1)
 )
 _OF_LINE = (
-    select(*_SEALED)
+    select(*SEALED)
     .select_from(
         tables.verdict.join(tables.snapshot, tables.snapshot.c.id == _VERDICT.new_id)
         .join(tables.line)
@@ -381,7 +381,7 @@ _OF_LINE = (
     .where(OF_LINE, _GIVEN_HERE, _VERDICT.engine == bindparam("engine"))
     .order_by(_VERDICT.id)
 )
-_BY_ID = select(*_SEALED).where(_VERDICT.id == bindparam("verdict"))
+_BY_ID = select(*SEALED).where(_VERDICT.id == bindparam("verdict"))
 _PARTS = select(tables.verdict_part.c.part, tables.verdict_part.c.body).where(
     tables.verdict_part.c.verdict_id == bindparam("verdict")
 )
@@ -538,31 +538,16 @@ class StoredRow(NamedTuple):
     remarks: bytes
 
 
-_OF_NEW = select(*_SEALED).where(_VERDICT.new_id.in_(AMONG))
-_OLD_CARD, _NEW_CARD = tables.snapshot.alias("old_card"), tables.snapshot.alias("new_card")
-_OLD_LINE, _NEW_LINE = tables.line.alias("old_line"), tables.line.alias("new_line")
-_ACROSS = (
-    select(*_SEALED)
-    .select_from(tables.verdict.join(_OLD_CARD, _VERDICT.old_id == _OLD_CARD.c.id))
-    .join(_NEW_CARD, _VERDICT.new_id == _NEW_CARD.c.id)
-    .join(_OLD_LINE, _OLD_CARD.c.line_id == _OLD_LINE.c.id)
-    .join(_NEW_LINE, _NEW_CARD.c.line_id == _NEW_LINE.c.id)
-    .where(_OLD_LINE.c.library_id != _NEW_LINE.c.library_id)
-    .order_by(_VERDICT.id)
-)
+_OF_NEW = select(*SEALED).where(_VERDICT.new_id.in_(AMONG))
 
 
 def every(database: Database, among: Sequence[int]) -> Iterator[StoredRow]:
     """All judgements of these snapshots, oldest first. Raises :class:`StoreError` where one is damaged."""
-    return _stored(database, sorted(database.within(_OF_NEW, among), key=lambda row: int(row[0])))
+    return stored_rows(database, sorted(database.within(_OF_NEW, among), key=lambda row: int(row[0])))
 
 
-def across(database: Database) -> Iterator[StoredRow]:
-    """All judgements of snapshots of two libraries, oldest first. Raises :class:`StoreError` where one is damaged."""
-    return _stored(database, database.rows(_ACROSS))
-
-
-def _stored(database: Database, rows: Iterable[Row]) -> Iterator[StoredRow]:
+def stored_rows(database: Database, rows: Iterable[Row]) -> Iterator[StoredRow]:
+    """The judgements of rows of :data:`SEALED`. Raises :class:`StoreError` where one is damaged."""
     for row in rows:
         parts = parts_of(database, row[0])
         lists = {part: unpack(parts[part]) for part in LISTS if part in parts}
