@@ -21,10 +21,10 @@ from abistore.interface import (
     build_site,
     changes,
     history,
-    open_store,
     release_tag,
     ruling,
     set_baseline,
+    verdict,
 )
 from abistore.model.history import IngestRequest
 from abistore.report import site as rendering
@@ -57,8 +57,7 @@ def broken(marker: str) -> object:
 
 
 def approved(database: Path, until: str = "") -> None:
-    with open_store(database) as store:
-        found = store.verdict("libgeo@1.4").report.changes[0]
+    found = verdict("libgeo@1.4", database=database).report.changes[0]
     approve(found.id, ApprovalPlan("agreed", library="libgeo", until=until), database=database)
 
 
