@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.writers [--files N] [--writers N ...] [--folder DIR]`` prints a Markdown table. Libraries of the
 folder, in equal shares, are stored by processes that begin together. Needs a PostgreSQL server's programs, which it
-starts in a temporary folder, as the tests do. ``--sqlite`` stores in a file instead.
+starts in a temporary folder, as the tests do. ``--sqlite`` stores in a file instead, ``--batch`` so many files in one
+transaction.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from multiprocessing import get_context
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
@@ -56,17 +57,19 @@ def libraries(folder: Path, most: int) -> list[tuple[Snapshot, float]]:
     return found
 
 
-def stored(url: str, snapshots: Sequence[Snapshot], gate: Barrier) -> Share:
-    """Store snapshots, once all writers have opened the store."""
+def stored(url: str, snapshots: Sequence[Snapshot], batch: int, gate: Barrier) -> Share:
+    """Store snapshots, so many in a transaction, once all writers have opened the store."""
     with Store.open(url, write=True) as store:
         gate.wait()
         wall, cpu = time.perf_counter(), time.process_time()
-        for snapshot in snapshots:
-            store.ingest(snapshot, IngestRequest("1"))
+        for start in range(0, len(snapshots), batch):
+            with store.batch() if batch > 1 else nullcontext():
+                for snapshot in snapshots[start : start + batch]:
+                    store.ingest(snapshot, IngestRequest("1"))
         return Share(time.process_time() - cpu, time.perf_counter() - wall)
 
 
-def line(url: str, writers: int, snapshots: Sequence[Snapshot]) -> Sequence[str]:
+def line(url: str, writers: int, snapshots: Sequence[Snapshot], batch: int) -> Sequence[str]:
     """A line of the table: so many writers share the snapshots, and store them in an empty database."""
     Store.open(url, write=True).close()
     context = get_context("fork")
@@ -74,7 +77,7 @@ def line(url: str, writers: int, snapshots: Sequence[Snapshot]) -> Sequence[str]
     results = context.SimpleQueue()
 
     def write(number: int) -> None:
-        results.put(stored(url, snapshots[number::writers], gate))
+        results.put(stored(url, snapshots[number::writers], batch, gate))
 
     processes = [context.Process(target=write, args=(number,)) for number in range(writers)]
     for process in processes:
@@ -112,6 +115,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--files", type=int, default=300)
     parser.add_argument("--writers", type=int, nargs="+", default=[1, 4])
+    parser.add_argument("--batch", type=int, default=1, help="files in one transaction")
     parser.add_argument("--folder", type=Path, default=FOLDER)
     parser.add_argument("--sqlite", action="store_true", help="store in a file, not on a server")
     asked = parser.parse_args()
@@ -119,7 +123,12 @@ def main() -> None:
     snapshots = [snapshot for snapshot, _ in read]
     print(f"{machine()}; {len(read)} files, read in {sum(cpu for _, cpu in read):.1f} CPU s apart.\n")
     with databases(asked.sqlite) as urls:
-        print(table(HEAD, (line(url, writers, snapshots) for writers, url in zip(asked.writers, urls, strict=False))))
+        print(
+            table(
+                HEAD,
+                (line(url, writers, snapshots, asked.batch) for writers, url in zip(asked.writers, urls, strict=False)),
+            )
+        )
 
 
 if __name__ == "__main__":

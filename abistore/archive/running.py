@@ -334,7 +334,7 @@ class _StoreSink:
     def write(self, batch: Sequence[ReadItem]) -> list[LoggedItem]:
         if len(batch) > 1 and all(each.plan.gate.is_open for each in batch):
             # where the database ended, or another writer waits for this one, each is stored by itself
-            with suppress(StoreError), self._store.transaction():
+            with suppress(StoreError), self._store.batch():
                 return [self._stored(each, self._store.part()) for each in batch]
         return [self._in_spite_of_restarts(partial(self._stored, each)) for each in batch]
 

@@ -296,6 +296,13 @@ class Database(ABC):
         self.rows(_END)
 
     @contextmanager
+    def batch(self) -> Iterator[None]:
+        """A transaction that stores several releases. Of such, one at a time: two would wait for rows of each other."""
+        with self.transaction():
+            self.hold_end()
+            yield
+
+    @contextmanager
     def part(self) -> Iterator[None]:
         """A part of a transaction: where it fails, it alone is undone."""
         self.command("SAVEPOINT part")

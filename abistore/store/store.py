@@ -515,6 +515,7 @@ class Store:
         self.database.close()
 
     transaction = _method(Database.transaction)
+    batch = _method(Database.batch)
     part = _method(Database.part)
     reading = _method(Database.reading)
 

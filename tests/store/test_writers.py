@@ -18,7 +18,7 @@ from abistore.store.database import ATTEMPTS
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, function, snapshot
 
-NAMES = [f"shared_{number}" for number in range(300)]
+NAMES = [f"shared_{number}" for number in range(500)]
 
 
 def exporting(marker: str, *names: str) -> Snapshot:
@@ -110,7 +110,7 @@ def _wait_for_a_lock(address: str, later: Future[IngestOutcome]) -> None:
 def _stored(address: str, library: int) -> None:
     with Store.open(address, write=True) as store:
         for version in range(3):
-            names = NAMES[(library * 50 + version) % 200 :]
+            names = NAMES[(library * 50 + version) % 200 : 300]
             store.ingest(
                 exporting(f"{library} {version}", *names), IngestRequest(f"{version}", library=f"lib{library}")
             )
@@ -122,3 +122,22 @@ def test_writers_of_libraries_that_share_names_lose_nothing(postgres_store: str)
     with Store.open(postgres_store, write=False) as store:
         assert store.check() == ()
         assert store.stats().releases == 12
+
+
+def _stored_together(address: str, library: int) -> None:
+    """Store releases in one transaction, whose new names are those of the others, in another order."""
+    with Store.open(address, write=True) as store:
+        for batch in range(5):
+            with store.batch():
+                for turn in range(4):
+                    place = 10 * batch + (library + turn) % 4
+                    request = IngestRequest(f"{batch}.{turn}", library=f"lib{library}")
+                    store.ingest(exporting(f"{library} {place}", *NAMES[10 * place : 10 * place + 30]), request)
+
+
+def test_batches_of_several_writers_never_wait_for_each_other_in_a_circle(postgres_store: str) -> None:
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda library: _stored_together(postgres_store, library), range(4)))
+    with Store.open(postgres_store, write=False) as store:
+        assert store.check() == ()
+        assert store.stats().releases == 80
