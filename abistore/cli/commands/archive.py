@@ -128,8 +128,8 @@ def _lines(run: ArchiveRun) -> Iterator[str]:
 
 
 def _failure(each: FailureCount) -> str:
-    more = f" (and {each.count - 1:,} more)" if each.count > 1 else ""
-    return f"{each.count:6,}  {each.code} ({each.exit_code})  {in_line(each.error)}{more}"
+    first = "first: " if each.count > 1 else ""
+    return f"{each.count:6,}  {each.code} ({each.exit_code})  {first}{in_line(each.error)}"
 
 
 def _duration(seconds: float) -> str:
