@@ -10,6 +10,7 @@ import csv
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
@@ -31,8 +32,10 @@ PAGE: Final = ROOT / "docs" / "lab" / "witness.md"
 PAIRS: Final = 60
 """So many kept pairs that break are asked, spread over all of them."""
 
-FINDINGS: Final = 12
+FINDINGS: Final = 8
 """So many breaks of one pair get a witness, spread over all of them."""
+
+PROCESSES: Final = 2
 
 STATES: Final = ("shown", "refuted", "none")
 WIDEST: Final = 160
@@ -219,9 +222,20 @@ def main(arguments: Sequence[str]) -> None:
         for row in of_cases(RULES / f"{kind}.md" for kind in arguments):
             print(*row, sep="\t")
         return
-    rows = list(of_cases(sorted(RULES.glob("*.md"))))
-    write(rows)
-    PAGE.write_text(page(rows, list(of_pairs(breaking_pairs()))))
+    with ProcessPoolExecutor(PROCESSES) as pool:
+        shown, pairs = pool.submit(all_cases), pool.submit(all_pairs)
+        write(shown.result())
+        PAGE.write_text(page(shown.result(), pairs.result()))
+
+
+def all_cases() -> list[Row]:
+    """What the cases of all kinds show."""
+    return list(of_cases(sorted(RULES.glob("*.md"))))
+
+
+def all_pairs() -> list[PairRow]:
+    """What the kept pairs show."""
+    return list(of_pairs(breaking_pairs()))
 
 
 if __name__ == "__main__":

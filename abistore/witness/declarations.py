@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Final
 
 from msgspec.structs import replace
 
-from abistore.model.declarations import UNNAMED_ENUM, Declared, Name, is_unnamed_enum
+from abistore.model.declarations import TYPES, UNNAMED_ENUM, Declared, Name, is_unnamed_enum
 from abistore.model.layout import Layouts
-from abistore.model.names.qualified import demangle, last_component, scope, template_of
+from abistore.model.names.qualified import demangle, last_component, plain_template, scope, template_of
 from abistore.model.names.spelling import declare, function_text, spell
 from abistore.model.names.symbols import is_mangled, qualifiers
 from abistore.model.shapes import (
@@ -60,6 +61,10 @@ OF_TWO_ABIS: Final = frozenset(
 """Types that libstdc++ has twice: a snapshot of the older ones has no ``__cxx11`` in their names."""
 
 
+_NUMBER: Final = re.compile(r"-?\d|true\b|false\b|\(")
+"""What an argument of a template begins with that is no type."""
+
+
 class Unspellable(Exception):
     """The snapshot does not tell enough of a declaration to write it as source; the message says of which, and why."""
 
@@ -72,7 +77,9 @@ class SnapshotText:
         self._c = c
         self._has_tag = has_tag
         self._layouts = Layouts(snapshot)
-        self._done: dict[Name, bool] = {}
+        self._done: set[Name] = set()
+        self._forwarded: set[Name] = set()
+        self._open: list[Name] = []
         self._headers: set[str] = set()
         self._lines: list[str] = []
         self._members: dict[Name, list[tuple[Access, str]]] = {}
@@ -105,7 +112,8 @@ class SnapshotText:
         return declare(self._worded(type), name)
 
     def _declare(self, name: Name, *, complete: bool = True) -> None:
-        if self._done.get(name, False) or (name in self._done and not complete):
+        is_own = self._open[-1:] == [name]  # within its own body, a type needs no declaration before it
+        if name in self._done or is_own or name in (self._open if complete else self._forwarded):
             return
         shape = self.shape(name)
         match shape:
@@ -115,25 +123,37 @@ class SnapshotText:
                 self._foreign(name, shape)
             case Record() | Opaque():
                 self._forward(name, shape, complete=complete)
+            case Enum() | Alias() if self._outer(name) is not None:
+                self._member(name)
             case Enum():
-                self._done[name] = True
+                self._done.add(name)
                 self._put(name, self._enum(name, shape))
             case Alias():
-                self._done[name] = True
+                self._done.add(name)
+                self._open.append(name)
                 self._need(shape.target, complete=False)
+                self._open.pop()
                 self._put(name, f"typedef {self.type(shape.target, last_component(name.spelling))};")
             case Function():
-                self._done[name] = True
+                self._done.add(name)
                 self._function(name, shape)
             case Declared():
-                self._done[name] = True
+                self._done.add(name)
                 self._constant(name, shape)
             case Variable():
-                self._done[name] = True
+                self._done.add(name)
                 self._need(shape.type, complete=True)
-                self._put(name, f"extern {self.type(shape.type, last_component(shape.display))};", shape.display)
+                self._put(name, self._variable(name, shape), shape.display)
             case _:
                 raise Unspellable(f"nothing describes {name.spelling}")
+
+    def _variable(self, name: Name, shape: Variable) -> str:
+        """A variable; one that is a constant with the value that compilers put into programs."""
+        text = self.type(shape.type, last_component(shape.display))
+        for each in self._snapshot.variants("source", name):
+            if isinstance(each, Declared) and "constant" in each.traits and each.value is not None:
+                return f"static {text} = {each.value};"
+        return f"extern {text};"
 
     def _constant(self, name: Name, shape: Declared) -> None:
         """A macro or constant; where its text is not recorded, an empty one."""
@@ -150,7 +170,7 @@ class SnapshotText:
 
     def _foreign(self, name: Name, shape: Foreign) -> None:
         """A type of the standard library: its header, or storage of its size where none is known."""
-        self._done[name] = True
+        self._done.add(name)
         for each in shape.arguments:
             self._need(each, complete=False)
         if header := standard_header(name):
@@ -186,16 +206,23 @@ class SnapshotText:
             return ""  # it stands among the virtual functions
         return function_text(replace(self._plain(shape), method=replace(method, defaulted=False)), c=False)
 
+    def _member(self, name: Name) -> None:
+        """A type within a class, which has it in its body."""
+        outer = self._outer(name)
+        assert outer is not None
+        self._declare(outer)
+        if name not in self._done and outer not in self._open:
+            raise Unspellable(f"{name.spelling} is a member of a class that does not show it")
+
     def _record(self, name: Name, shape: Record) -> None:
         self._check(name)
-        self._done[name] = False
-        if (outer := self._outer(name)) is not None:
-            self._declare(outer)  # which has it in its body
-            if self._done.get(name):
-                return
-            raise Unspellable(f"{name.spelling} is a member of a class that does not show it")
+        if self._outer(name) is not None:
+            self._member(name)
+            return
+        self._open.append(name)
         body = list(self._body(name, shape))
-        self._done[name] = True
+        self._open.pop()
+        self._done.add(name)
         self._put(name, "\n".join(body))
 
     def _body(self, name: Name, shape: Record) -> Iterator[str]:
@@ -246,23 +273,42 @@ class SnapshotText:
 
     def _nested(self, name: Name) -> Iterator[str]:
         """The types within a class that its members use by value."""
-        prefix = f"{name.spelling}::"
-        for other in sorted({each for facet in self._snapshot.entries.values() for each in facet}):
-            if other.spelling.startswith(prefix) and other.kind in ("record", "enum", "alias"):
-                rest = other.spelling.removeprefix(prefix)
-                if "::" in rest or "(" in rest or "<" in rest or self._done.get(other):
-                    continue
-                shape = self.shape(other)
-                self._done[other] = True
-                if isinstance(shape, Enum):
-                    yield self._enum(other, shape)
-                elif isinstance(shape, Record):
-                    yield "\n".join(self._body(other, shape))
-                elif isinstance(shape, Alias):
-                    self._need(shape.target, complete=False)
-                    yield f"typedef {self.type(shape.target, rest)};"
-                elif isinstance(shape, Opaque):
-                    yield f"struct {rest};"
+        found = [each for each in self._within.get(name.spelling, ()) if each not in self._done]
+        for each in found:
+            yield from self._inner(each)
+
+    def _inner(self, name: Name) -> Iterator[str]:
+        """A type within a class, behind those of the same class that it names."""
+        if name in self._done:
+            return
+        self._done.add(name)
+        shape, last = self.shape(name), last_component(name.spelling)
+        match shape:
+            case Enum():
+                yield self._enum(name, shape)
+            case Record():
+                yield "\n".join(self._body(name, shape))
+            case Alias():
+                around = scope(name.spelling)
+                for each in self._within.get(around, ()):
+                    if each.spelling in spell(shape.target):
+                        yield from self._inner(each)
+                self._need(shape.target, complete=False)
+                yield f"typedef {self.type(shape.target, last)};"
+            case Opaque():
+                yield f"struct {last};"
+
+    @cached_property
+    def _within(self) -> Mapping[str, list[Name]]:
+        """The types of each class or namespace, by its name."""
+        found: dict[str, list[Name]] = {}
+        for each in sorted({each for facet in self._snapshot.entries.values() for each in facet}):
+            if each.kind in TYPES and "::" in each.spelling:
+                around = scope(each.spelling)
+                rest = each.spelling.removeprefix(f"{around}::")
+                if "(" not in rest and "<" not in rest:
+                    found.setdefault(around, []).append(each)
+        return found
 
     def _attributes(self, shape: Record) -> Iterator[str]:
         if shape.packed or self._layouts.is_packed(shape):
@@ -278,9 +324,11 @@ class SnapshotText:
         last = last_component(method.display)
         if last.startswith("~"):
             return f"virtual ~{own}();"
-        called = f"{last}({', '.join(map(self.type, method.parameters))})"
         behind = " ".join(qualifiers(method.symbol))
-        return f"virtual {self.type(method.result, f'{called} {behind}'.rstrip())}{' = 0' if method.pure else ''};"
+        called = f"{last}({', '.join(map(self.type, method.parameters))}) {behind}".rstrip()
+        is_conversion = re.match(r"operator (?!new|delete)[A-Za-z_]", last)
+        declared = called if is_conversion else self.type(method.result, called)
+        return f"virtual {declared}{' = 0' if method.pure else ''};"
 
     def _enum(self, name: Name, shape: Enum) -> str:
         own = "" if is_unnamed_enum(name) else f"{last_component(name.spelling)} "
@@ -293,12 +341,12 @@ class SnapshotText:
 
     def _forward(self, name: Name, shape: Record | Opaque, *, complete: bool) -> None:
         if complete and self._members.get(name) and isinstance(shape, Opaque) and self._outer(name) is None:
-            self._done[name] = True
+            self._done.add(name)
             listed = "".join(f" {text}" for _, text in self._members[name])
             self._put(name, f"struct {last_component(name.spelling)} {{{listed} }};")
             return
         self._check(name)
-        self._done.setdefault(name, False)
+        self._forwarded.add(name)
         _plain, arguments = template_of(name.spelling)
         keyword = "union" if shape.sort == "union" else "struct"
         if arguments:
@@ -308,13 +356,15 @@ class SnapshotText:
 
     def _check(self, name: Name) -> None:
         plain, arguments = template_of(name.spelling)
-        if "(" in plain or "{" in plain or "<" in plain or (arguments and any(each.isdigit() for each in arguments)):
+        if "(" in plain or "{" in plain or "<" in plain:
             raise Unspellable(f"{name.spelling} has no name that source code can write")
         if arguments:
             primary = Name("record", plain)
             if primary not in self._done:
-                self._done[primary] = True
-                self._put(primary, f"template <class...> struct {last_component(plain)};")
+                self._done.add(primary)
+                listed = plain_template(name.spelling)
+                kinds = ", ".join("auto" if _NUMBER.match(each) else "class" for each in (listed[1] if listed else ()))
+                self._put(primary, f"template <{kinds or 'class...'}> struct {last_component(plain)};")
 
     def _outer(self, name: Name) -> Name | None:
         """The class that a type is a member of; ``None`` for one of a namespace."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from msgspec.structs import replace
+
 from abistore.model.declarations import Declared, Name, is_unnamed_enum
 from abistore.model.names.qualified import demangle, last_component, scope
 from abistore.model.names.symbols import is_const_member, is_mangled
@@ -212,20 +214,28 @@ def _of_function(name: Name, shape: Function, idiom: Idiom) -> Iterator[Fact]:
         if each.size:
             yield Fact(f"sizeof({spell(each)})", f"sizeof({spell(each)})")
     if c or not (shape.method or is_mangled(name.spelling)):
-        parameters = ", ".join(map(spell, shape.parameters)) or ("void" if c and shape.prototyped else "")
+        types = [resolved(each, idiom.known) for each in (shape.result, *shape.parameters)]
+        parameters = ", ".join(map(spell, types[1:])) or ("void" if c and shape.prototyped else "")
         inside = f"{parameters}, ..." if shape.variadic and parameters else parameters
-        yield _same(
-            shape.display,
-            f"__typeof__(&{shape.display})",
-            spell(shape.result, f"(*)({inside})"),
-            spell(shape.result, f"({inside})"),
-            c=c,
-        )
+        whole, spelled = spell(types[0], f"(*)({inside})"), spell(types[0], f"({inside})")
+        yield _same(shape.display, f"__typeof__(&{shape.display})", whole, spelled, c=c)
         return
     called = _called(shape, [f"({_reference(each, spell)})" for each in shape.parameters], "(*({} *)0)")
     if called:
         result = spell(shape.result)
         yield Fact(f"{shape.display}() returns {result}", f"__is_same(decltype({called}), {result})")
+
+
+def resolved(type: TypeRef, known: Known) -> TypeRef:
+    """A type without the names that a ``typedef`` gives it."""
+    match type:
+        case Named(name=name) if name.kind == "alias":
+            shape = known(name)
+            return resolved(shape.target, known) if isinstance(shape, Alias) else type
+        case Pointer() | Qualified():
+            return replace(type, target=resolved(type.target, known))
+        case _:
+            return type
 
 
 def _reference(type: TypeRef, spell: Spell) -> str:

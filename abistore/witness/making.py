@@ -34,6 +34,9 @@ NOTHING_DIFFERS: Final[dict[_Way, str]] = {
 }
 """What a program says that shows nothing, and does not test what the finding claims."""
 
+ANY_ACCESS: Final = "-fno-access-control"
+"""Programs have sizes and offsets of private members too, which they cannot name."""
+
 MOST_USES: Final = 40
 """So many codes that name one declaration are tried."""
 
@@ -74,7 +77,7 @@ class Maker:
         for way, attempt in tried:
             if attempt.state == "same" and way != "code" and asked.is_claim(attempt.sort):
                 return asked.answered(attempt, "refuted")
-        reasons = dict.fromkeys(attempt.reason or NOTHING_DIFFERS[way] for way, attempt in tried)
+        reasons = dict.fromkeys(each.reason if each.state == "none" else NOTHING_DIFFERS[way] for way, each in tried)
         return asked.answered(Attempt(SORTS[tried[0][0]], "none", "; ".join(reasons)), "none")
 
     def _tried(self, way: _Way, asked: Query) -> Attempt:
@@ -119,7 +122,7 @@ class Maker:
 
     def _compiled_facts(self, facts: list[Fact], side: str, asked: Query) -> tuple[list[Fact], str, str, CommandResult]:
         """The object file of the facts that one side compiles."""
-        flag = "-O0" if asked.c else "-fno-access-control"
+        flag = "-O0" if asked.c else ANY_ACCESS
         for _ in range(ROUNDS):
             program = programs.layout_program(asked.includes(side), facts, c=asked.c)
             made, outcome = self._compiled(program, side, asked, flag)
@@ -142,9 +145,9 @@ class Maker:
             program, [f"{each.expression}{',' if each.sort == 'number' else ';'}" for each in shown]
         )
         name = f"witness{SUFFIX[asked.language]}"
-        commands = tuple(
-            f"{_command(asked.language)} {asked.flags_shown(side)}{name} -o {side} && ./{side}" for side in BOTH
-        )
+        private = "" if asked.c or not any(each.label.startswith("offsetof") for each in shown) else ANY_ACCESS + " "
+        compiling = f"{_command(asked.language)} {private}"
+        commands = tuple(f"{compiling}{asked.flags_shown(side)}{name} -o {side} && ./{side}" for side in BOTH)
         sort: WitnessSort = "source" if all(each.sources for each in shown) else "layout"
         return Attempt(sort, state, "", program, asked.files(), lines, commands, before, after)
 
@@ -161,7 +164,7 @@ class Maker:
             if each.old is None and each.new is None and each.use.names:
                 return self._used(each, asked, "same")
         if checked[0].old is None:
-            return Attempt("source", "none")
+            return Attempt("source", "none", NOTHING_DIFFERS["source"])
         if checked[0].old == "":
             program = programs.using_program(asked.includes("old"), checked[0].use.code, c=asked.c)
             return self._not_compiled("source", CommandResult(False), program, "old")

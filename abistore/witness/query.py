@@ -191,7 +191,7 @@ class Query:
             yield from self._of_header(part)
         else:
             around = part.removeprefix("namespace ").partition(" -> ")[0]
-            yield from self._of_namespace(around)
+            yield from self._of_namespace(around) if re.fullmatch(r"[\w:]+", around) else ()
 
     def _of_header(self, header: str) -> Iterator[UserCode]:
         if header not in self._sides["new"].headers:
