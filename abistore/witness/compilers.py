@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Final, Literal, NamedTuple
 
-from abistore.model.snapshot import Target, usual_machine
+from abistore.model.snapshot import ANY_MACHINE, Target, usual_machine
 
 Language = Literal["c", "c++"]
 
@@ -58,14 +58,29 @@ class CommandResult(NamedTuple):
     faults: Mapping[int, str] = {}
 
 
+CROSS: Final[Mapping[str, str]] = {
+    **{"x86_64": "x86_64-linux-gnu", "i386": "i686-linux-gnu", "aarch64": "aarch64-linux-gnu"},
+    **{"arm": "arm-linux-gnueabihf", "riscv64": "riscv64-linux-gnu", "s390x": "s390x-linux-gnu"},
+    **{"ppc64le": "powerpc64le-linux-gnu"},
+}
+"""How the names of compilers for other machines begin."""
+
+
 @cache
-def compiler(language: Language) -> Compiler | None:
-    """The first compiler of a language that is installed; ``None`` where there is none."""
-    for name in _NAMES[language]:
+def compiler(language: Language, target: Target | None = None) -> Compiler | None:
+    """The first compiler of a language that is installed, for a target; ``None`` where there is none."""
+    for name in _names(language, target):
         if shutil.which(name):
             said = subprocess.run([name, "--version"], capture_output=True, text=True, timeout=SECONDS, check=False)
             return Compiler(name, said.stdout.partition("\n")[0])
     return None
+
+
+def _names(language: Language, target: Target | None) -> tuple[str, ...]:
+    if target is None or target.machine == ANY_MACHINE or is_native(target):
+        return _NAMES[language]
+    prefix = CROSS.get(target.machine) if target.format == "elf" else None
+    return (f"{prefix}-{_NAMES[language][0]}",) if prefix else ()
 
 
 def is_native(target: Target) -> bool:
@@ -74,7 +89,10 @@ def is_native(target: Target) -> bool:
     return target.format == "elf" and here.sysname == "Linux" and target.machine == usual_machine(here.machine)
 
 
-OF_THE_SYSTEM: Final = ("/usr/include/", "/usr/lib/", "/usr/local/include/", "/usr/local/lib/", "/opt/", "/nix/store/")
+OF_THE_SYSTEM: Final = (
+    *("/usr/include/", "/usr/lib/", "/usr/local/include/", "/usr/local/lib/", "/opt/", "/nix/store/"),
+    *(f"/usr/{each}/" for each in CROSS.values()),
+)
 """Folders of compilers and of the C library: headers may include what is below them."""
 
 OUTSIDE: Final = "a header includes a file outside of the folders of headers"
@@ -83,8 +101,9 @@ OUTSIDE: Final = "a header includes a file outside of the folders of headers"
 class Workshop:
     """A temporary folder in which programs are compiled, linked and loaded."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, target: Target | None = None) -> None:
         self.folder = folder.resolve()
+        self._target = target
 
     def write(self, files: Mapping[str, str]) -> None:
         """Put files into the folder, by their relative names."""
@@ -98,7 +117,7 @@ class Workshop:
 
         Without a name, the compiler only says what is wrong. No compiler is no success, without an error.
         """
-        found = compiler(language)
+        found = compiler(language, self._target)
         if found is None:
             return CommandResult(False)
         given = list(flags)
@@ -120,7 +139,7 @@ class Workshop:
         self, parts: Sequence[str | Path], made: str, language: Language, flags: Iterable[str] = ()
     ) -> CommandResult:
         """Link a program of object files and libraries."""
-        found = compiler(language)
+        found = compiler(language, self._target)
         if found is None:
             return CommandResult(False)
         return self._run([found.command, *flags, *map(str, parts), "-o", made])

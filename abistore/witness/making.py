@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from abistore.model.declarations import SELF
 from abistore.report.model import ReportedFinding, Witness, WitnessSort
 from abistore.witness import programs
-from abistore.witness.compilers import SUFFIX, CommandResult, Language, Workshop, compiler, is_native
+from abistore.witness.compilers import SUFFIX, CommandResult, Workshop, compiler, is_native
 from abistore.witness.declarations import Unspellable
 from abistore.witness.facts import OWN, Fact
 from abistore.witness.query import BOTH, Attempt, Query, ReleaseSources
@@ -60,7 +60,7 @@ class Maker:
 
     def __init__(self, old: ReleaseSources, new: ReleaseSources, folder: Path) -> None:
         self._sides = {"old": old, "new": new}
-        self._workshop = Workshop(folder)
+        self._workshop = Workshop(folder, old.snapshot.target)
         self._made: dict[tuple[object, ...], tuple[str, CommandResult]] = {}
         self._stubs: dict[str, Path | None] = {}
         self._checks: tuple[Query, tuple[_Checked, ...]] | None = None
@@ -146,7 +146,7 @@ class Maker:
         )
         name = f"witness{SUFFIX[asked.language]}"
         private = "" if asked.c or not any(each.label.startswith("offsetof") for each in shown) else ANY_ACCESS + " "
-        compiling = f"{_command(asked.language)} {private}"
+        compiling = f"{_command(asked)} {private}"
         commands = tuple(f"{compiling}{asked.flags_shown(side)}{name} -o {side} && ./{side}" for side in BOTH)
         sort: WitnessSort = "source" if all(each.sources for each in shown) else "layout"
         return Attempt(sort, state, "", program, asked.files(), lines, commands, before, after)
@@ -173,14 +173,15 @@ class Maker:
     def _used(self, checked: _Checked, asked: Query, state: Literal["shown", "same"]) -> Attempt:
         use = checked.use
         program = programs.using_program(asked.includes("old", use), use.code, c=asked.c)
-        commands = tuple(f"{self._compiling(asked, use, side)}-c {_name(asked)}" for side in BOTH)
+        strict = [each for each in asked.strict if each in (checked.new or "")]
+        commands = tuple(f"{self._compiling(asked, use, side, strict)}-c {_name(asked)}" for side in BOTH)
         lines = programs.lines_with(program, use.code.splitlines()[:1] or [f'"{each}"' for each in use.includes or ()])
         after = checked.new or "compiles\n"
         return Attempt("source", state, "", program, asked.files(), lines, commands, "compiles\n", after)
 
-    def _compiling(self, asked: Query, use: UserCode, side: str) -> str:
-        flags = "".join(f"{each} " for each in (*asked.strict, *use.flags))
-        return f"{_command(asked.language)} {flags}{asked.flags_shown(side)}"
+    def _compiling(self, asked: Query, use: UserCode, side: str, strict: Iterable[str] = ()) -> str:
+        flags = "".join(f"{each} " for each in (*strict, *use.flags))
+        return f"{_command(asked)} {flags}{asked.flags_shown(side)}"
 
     def _checked(self, asked: Query) -> tuple[_Checked, ...]:
         """All uses of a declaration, compiled with both sides: one run of the compiler for each side and its flags."""
@@ -249,7 +250,7 @@ class Maker:
         outcomes = {side: self._linked(made, side, asked) for side in BOTH}
         if not outcomes["old"].succeeded:
             return Attempt("link", "none", f"does not link with the old library: {outcomes['old'].error}", program)
-        linking = f"{_command(asked.language)} {asked.flags_shown('old')}{_name(asked)}"
+        linking = f"{_command(asked)} {asked.flags_shown('old')}{_name(asked)}"
         commands = tuple(f"{linking} {side}/{asked.soname(side)} -o program" for side in BOTH)
         return self._asked_of(program, asked, outcomes["new"], "link", commands)
 
@@ -323,7 +324,7 @@ class Maker:
         if not outcomes["old"].succeeded:
             return Attempt("load", "none", f"does not load with the old library: {outcomes['old'].error}", program)
         commands = (
-            f"{_command(asked.language)} {asked.flags_shown('old')}{_name(asked)} old/{asked.soname('old')} -o program",
+            f"{_command(asked)} {asked.flags_shown('old')}{_name(asked)} old/{asked.soname('old')} -o program",
             "LD_LIBRARY_PATH=old ldd -r program",
             "LD_LIBRARY_PATH=new ldd -r program",
         )
@@ -359,7 +360,9 @@ class Maker:
 
     def _not_compiled(self, sort: WitnessSort, outcome: CommandResult, program: str, side: str) -> Attempt:
         if not outcome.error:
-            return Attempt(sort, "written", "no compiler is installed: the program was not compiled", program)
+            return Attempt(
+                sort, "written", "no compiler for its platform is installed: the program was not compiled", program
+            )
         return Attempt(sort, "none", f"does not compile with the {side} declarations: {outcome.error}", program)
 
 
@@ -408,6 +411,6 @@ def _name(asked: Query) -> str:
     return f"witness{SUFFIX[asked.language]}"
 
 
-def _command(language: Language) -> str:
-    found = compiler(language)
-    return found.command if found else {"c": "cc", "c++": "c++"}[language]
+def _command(asked: Query) -> str:
+    found = compiler(asked.language, asked.target)
+    return found.command if found else {"c": "cc", "c++": "c++"}[asked.language]

@@ -282,7 +282,7 @@ class Query:
     def answered(self, attempt: Attempt, state: Literal["shown", "refuted", "written", "none"]) -> Witness:
         """The attempt as the witness of the finding."""
         finding = self.finding
-        found = compiler(self.language) if attempt.before else None
+        found = compiler(self.language, self.target) if attempt.before else None
         return Witness(
             finding=finding.id,
             kind=finding.kind,

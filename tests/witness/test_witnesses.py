@@ -9,6 +9,7 @@ import pytest
 from abistore.errors import SnapshotNotFound
 from abistore.extract.reader import ExtractOptions, HeaderOptions
 from abistore.interface import Witness, witnesses
+from abistore.model.snapshot import Target
 from abistore.service.snapshots import Selection
 from abistore.witness import compilers
 from tests.build import build_library
@@ -106,11 +107,11 @@ def test_a_slot_of_a_vtable_is_what_a_pointer_to_the_member_holds() -> None:
 
 
 def test_without_a_compiler_programs_are_written(pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compilers, "compiler", lambda language: None)
-    monkeypatch.setattr("abistore.witness.making.compiler", lambda language: None)
+    monkeypatch.setattr(compilers, "compiler", lambda language, target=None: None)
+    monkeypatch.setattr("abistore.witness.making.compiler", lambda language, target=None: None)
     found = shown(*pair, with_headers=True)["type_field_added"]
     assert (found.state, found.before, found.compiler) == ("written", "", "")
-    assert found.reason == "no compiler is installed: the program was not compiled"
+    assert found.reason == "no compiler for its platform is installed: the program was not compiled"
     assert "sizeof(struct point)" in found.program
 
 
@@ -140,3 +141,20 @@ def test_a_command_has_so_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_a_finding_that_is_not_there_is_said(pair: tuple[Path, Path]) -> None:
     with pytest.raises(SnapshotNotFound, match="no finding frobnicate"):
         witnesses(*pair, findings=("frobnicate",))
+
+
+def test_a_program_for_another_platform_has_its_compiler_or_none() -> None:
+    assert compilers.CROSS["s390x"] == "s390x-linux-gnu"
+    assert not compilers.is_native(Target("elf", "s390x", 64, "big"))
+    assert compilers.compiler("c", Target("elf", "m68k", 32, "big")) is None
+    assert compilers.compiler("c", Target("macho", "aarch64", 64, "little")) is None
+    assert compilers.compiler("c", Target("elf", "any", 64, "little")) == compilers.compiler("c")
+
+
+def test_headers_that_include_themselves_end(tmp_path: Path) -> None:
+    (tmp_path / "a.h").write_text('#include "a.h"\n')
+    workshop = compilers.Workshop(tmp_path)
+    workshop.write({"w.c": '#include "a.h"\n'})
+    found = workshop.compile("w.c", "w.o", ["-I."], "c")
+    assert not found.succeeded
+    assert len(found.error) <= compilers.MOST_SAID
