@@ -213,7 +213,7 @@ def _pairs(pairs: Sequence[PairRow]) -> Iterator[str]:
 def _plain(reason: str) -> str:
     """The sort of a reason, without names."""
     first = reason.partition(";")[0]
-    return first.partition(": ")[0] if "does not" in first else " ".join(first.split()[:4])
+    return "nothing describes it" if first.startswith("nothing describes") else first.partition(": ")[0]
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -16,6 +16,7 @@ from abistore.model.shapes import (
     Array,
     Enum,
     Field,
+    Foreign,
     Function,
     Named,
     Pointer,
@@ -82,6 +83,8 @@ def facts(name: Name, part: str, shape: AnyShape, idiom: Idiom) -> Iterator[Fact
                     yield _same(f"{type}::{part}", given, spell(field.type), spell(field.type), c=c)
             if not c:
                 yield from _of_class(type, shape, idiom)
+        case Foreign() if shape.size is not None:
+            yield from _of_type(type, c=c)
         case Enum():
             yield from _of_enum(name, shape, type, c=c)
         case Alias():

@@ -14,6 +14,7 @@ from abistore.model.names.symbols import file_local
 from abistore.model.shapes import Symbol
 from abistore.model.snapshot import Snapshot
 from abistore.witness.facts import OWN, Fact
+from abistore.witness.uses import PLAIN_SYMBOL
 
 INCLUDED: Final = {True: ("<stddef.h>", "<stdio.h>", "<string.h>"), False: ("<cstddef>", "<cstdio>", "<cstring>")}
 
@@ -157,7 +158,12 @@ def instructions(assembly: str) -> dict[int, list[str]]:
 def stub_library(snapshot: Snapshot) -> tuple[str, str]:
     """A library with the exports that a snapshot records: its assembly, and its version script."""
     exports = snapshot.entries.get("symbol", {})
-    symbols = [(name, each) for name, found in sorted(exports.items()) for each in found if isinstance(each, Symbol)]
+    symbols = [
+        (name, each)
+        for name, found in sorted(exports.items())
+        for each in found
+        if isinstance(each, Symbol) and PLAIN_SYMBOL.fullmatch(f"{name.spelling}{each.version or ''}")
+    ]
     lines = [line for number, (name, each) in enumerate(symbols) for line in _export(f"stub{number}", name, each)]
     versions = sorted({each.version for _, each in symbols if each.version is not None})
     plain = " ".join(f'"{name.spelling}";' for name, each in symbols if each.version is None)

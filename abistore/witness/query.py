@@ -147,7 +147,7 @@ class Query:
             return True
         return found.get(f"sizeof({self._spell('old', Named(self.name))})", shape.size) == shape.size
 
-    def is_claim(self, sort: WitnessSort, differing: bool = False) -> bool:
+    def is_claim(self, sort: WitnessSort) -> bool:
         """Whether a program of this sort tests just what the finding claims, so that another result refutes it."""
         finding = self.finding
         if finding.new_value is None and finding.old_value is not None:

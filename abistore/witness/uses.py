@@ -40,6 +40,9 @@ class UserCode(NamedTuple):
     flags: tuple[str, ...] = ()
 
 
+PLAIN_SYMBOL: Final = re.compile(r"[^\s\"\\]+")
+"""A symbol that ends no string of assembly: a snapshot may come from anywhere."""
+
 SHORT_ARRAYS: Final = ("-Werror=stringop-overflow",)
 """GCC compares the array that a caller passes with the length that the declaration asks for."""
 
@@ -382,6 +385,7 @@ def replaced(text: str, numbered: Mapping[str, str]) -> str:
 def symbols_use(symbols: Sequence[str], version: str = "") -> str:
     """A function that names exports as the linker does, where no declaration of them is known."""
     lines = []
+    symbols = [each for each in symbols if PLAIN_SYMBOL.fullmatch(each)]
     for number, each in enumerate(symbols):
         asked = f"{each}@{version}" if version else ""
         if asked:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from abistore.model.declarations import Name
-from abistore.model.shapes import Alias, AnyShape, Field, Foreign, Function, Named, Record
+from abistore.model.shapes import Alias, AnyShape, Field, Foreign, Function, Named, Record, Symbol
 from abistore.model.snapshot import Snapshot
 from abistore.witness.compilers import faults
 from abistore.witness.declarations import SnapshotText, Unspellable
 from abistore.witness.facts import Idiom, facts
-from abistore.witness.programs import all_uses, instructions, layout_program, lines_with, using_program
+from abistore.witness.programs import all_uses, instructions, layout_program, lines_with, stub_library, using_program
 from abistore.witness.uses import call
 from tests.diffing.model import INT, alias, function, record, snapshot, struct, to
 
@@ -111,3 +111,20 @@ w1.cpp:8:5: note: in expansion of macro 'LIMIT'
         8: "error: 'UINT32_C' was not declared",
     }
     assert faults("case.h:1:1: error: #error no\n", "w1.cpp") == {0: "error: #error no"}
+
+
+def test_a_library_of_the_recorded_exports_has_their_versions_and_sizes() -> None:
+    exports = {
+        function("walk"): Symbol("function"),
+        Name("variable", "limit"): Symbol("data", size=8),
+        function('hostile"\n.include "secret'): Symbol("function"),
+    }
+    assembly, script = stub_library(snapshot({}, symbols=exports))
+    assert script == '{ global: "walk"; "limit"; local: *; };\n'
+    assert '.set "limit", stub1' in assembly
+    assert ".size stub1, 8" in assembly
+    assert "secret" not in assembly
+    versioned = {function("walk"): Symbol("function", version="TREE_1", default=False)}
+    assembly, script = stub_library(snapshot({}, symbols=versioned))
+    assert script == "TREE_1 { };\n"
+    assert ".symver stub0, walk@TREE_1" in assembly
