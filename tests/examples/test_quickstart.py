@@ -30,7 +30,14 @@ FIRST = "docs/quickstart.md"
 PAGES = (
     *("README.md", "docs/concepts.md", "docs/exit-codes.md", "docs/policies.md"),
     *("docs/suppressions.md", "docs/reports.md", "docs/approvals.md", "docs/history.md", "docs/releases.md"),
-    *("docs/packages.md", "docs/programs.md", "docs/environments.md", "docs/transfer.md", "docs/what-if.md"),
+    *(
+        "docs/packages.md",
+        "docs/programs.md",
+        "docs/witness.md",
+        "docs/environments.md",
+        "docs/transfer.md",
+        "docs/what-if.md",
+    ),
 )
 ANSWERS = (0, 2, 4)
 MOST_SHOWN = 8
@@ -144,7 +151,9 @@ def follow(page: str, workshop: Path, *, update: bool = False) -> None:
     """Run the commands of a page; with ``update`` the page is rewritten where one prints something else."""
     for block in blocks(page):
         if block["mark"] == "file":
-            (workshop / block["said"]).write_text(block["text"])
+            path = workshop / block["said"]
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(block["text"])
     for command, output in steps(page):
         done = run(workshop, command)
         assert done.returncode in ANSWERS, f"{command}\n{done.stdout}"
