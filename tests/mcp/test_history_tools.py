@@ -71,7 +71,7 @@ def test_a_release_that_may_break_the_baseline_is_summarised_as_in_its_history(m
         for version, names in functions.items():
             text = "".join(f"int {name}(void) {{ return 1; }}\n" for name in names)
             built = build_library(text, soname=f"libgeo.so.{version[0]}", name="libgeo.so")
-            store.ingest(built, IngestPlan(version=version))
+            ingest(built, IngestPlan(version=version), database=store)
         set_baseline("libgeo@1.0", BaselinePlan(reason="the first"), database=store)
     agent = modern.set(database=str(database))
     rows = agent("abi_history", library="libgeo")["rows"]

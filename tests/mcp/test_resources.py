@@ -89,7 +89,7 @@ def test_the_latest_of_a_library_of_two_lines_is_told(
     with open_store(tmp_path / "abi.db", create=True) as store:
         for profile in ("debug", "release"):
             for version in ("1.0", "2.0"):
-                store.ingest(libraries[version], IngestPlan(version=version, profile=profile))
+                ingest(libraries[version], IngestPlan(version=version, profile=profile), database=store)
     agent = modern.set(database=str(tmp_path / "abi.db"))
     assert json.loads(read(agent, "abistore://latest/summary"))["new"] == "libgeo@2.0"
     assert json.loads(read(agent, "abistore://latest/report.json"))["verdict"] == "BREAKING"
