@@ -8,6 +8,7 @@ about a small library, one of median size, and one of 5,000 declarations.
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -141,6 +142,25 @@ def tools(server: Server, libraries: Mapping[str, Library]) -> Iterator[Sequence
         yield (f"`{tool}`", f"{budget:,}", *cells)
 
 
+SERVED: Mapping[str, Sequence[str]] = {
+    "all that read": (),
+    "`--toolsets review`": ("--toolsets", "review"),
+    "`--toolsets history`": ("--toolsets", "history"),
+    "all, `--allow-write`": ("--allow-write",),
+    "`--toolsets admin --allow-write`": ("--toolsets", "admin", "--allow-write"),
+}
+"""Which tools a server has, by how it is started."""
+
+
+def listings(database: Path) -> Iterator[Sequence[str]]:
+    """The tools of each set, and the bytes in which `tools/list` describes them."""
+    for served, options in SERVED.items():
+        with Speaking([SERVER, "--db", database, *options], stderr=subprocess.DEVNULL) as speaking:
+            listed = speaking.ask("tools/list").result["tools"]
+        size = len(json.dumps(listed, separators=(",", ":"), ensure_ascii=False).encode())
+        yield served, str(len(listed)), f"{size:,}"
+
+
 def _calls_of(server: Server, library: Library) -> Mapping[str, Mapping[str, Any]]:
     sides = {"old_input": f"{library.name}@{library.first}", "new_input": f"{library.name}@{library.last}"}
     made = server.speaking.call("abi_compare", policy="sdk_vendor", **sides).document
@@ -213,6 +233,7 @@ def main() -> None:
         told = ", ".join(f"{size} is `{library.name}`" for size, library in libraries.items())
         print(f"{told}. CPU milliseconds of all processes: of a new question, and of the same again.\n")
         head = [f"{size}: {what}" for size in SIZES for what in ("bytes", "new, ms", "again, ms")]
+        print(table(["served", "tools", "bytes of `tools/list`"], listings(asked.store)), flush=True)
         server = Server(asked.store)
         print(table(["tool", "budget, bytes", *head], tools(server, libraries)), flush=True)
         print(table(["resource", *head], resources(server, libraries)), flush=True)
