@@ -260,11 +260,11 @@ def test_an_extraction_that_hangs_is_ended_when_it_is_cancelled_and_after_its_ti
         server.goes_on()
 
 
-@pytest.mark.parametrize("how", ["closed", "terminated"])
+@pytest.mark.parametrize(("how", "code"), [("closed", 0), ("terminated", 0), ("killed", -signal.SIGKILL)])
 def test_the_end_in_the_middle_of_a_call_leaves_no_process(
-    how: str, database: Path, hanging: dict[str, str], libraries: dict[str, Path]
+    how: str, code: int, database: Path, hanging: dict[str, str], libraries: dict[str, Path]
 ) -> None:
-    with served(database, **hanging) as server:
+    with served(database, code=code, **hanging) as server:
         server.goes_on()
         server.begin("abi_dump", library_path=str(libraries["1.0"]))
         time.sleep(0.3)
@@ -273,8 +273,8 @@ def test_the_end_in_the_middle_of_a_call_leaves_no_process(
         if how == "closed":
             assert server.speaking.end() == 0
         else:
-            server.speaking.process.terminate()
-            assert server.speaking.process.wait(30) == 0
+            server.speaking.process.send_signal(signal.SIGTERM if how == "terminated" else signal.SIGKILL)
+            assert server.speaking.process.wait(30) == code
         assert eventually(lambda: not any(map(is_running, workers)))
 
 
