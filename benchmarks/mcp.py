@@ -13,7 +13,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import cycle, islice
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -25,7 +24,7 @@ from abistore.interface import OpenStore, capture, export, lines, open_store, re
 from abistore.mcp.resources import RESOURCES
 from abistore.mcp.tools.all import TOOLS
 from benchmarks.measure import machine, pace
-from benchmarks.processes import family, resident, seconds
+from benchmarks.processes import family, seconds
 from benchmarks.store import table
 from benchmarks.thirty import HUGE, fill
 from examples.agents.speaking import Speaking, Told
@@ -35,8 +34,8 @@ from tests.mcp.test_budgets import BUDGETS
 
 SERVER = Path(sys.executable).with_name("abistore-mcp")
 AGAIN = 5
-COLD_SECONDS, READ_SECONDS, GROWTH = 2.5, 0.05, 1.2
-"""The targets: of the first answer after the start, of a later one, and of memory from 100 to 1,000 calls."""
+COLD_SECONDS, READ_SECONDS = 2.5, 0.05
+"""The targets: of the first answer after the start, and of a later one. :mod:`benchmarks.soak` measures memory."""
 
 MOST_RESOURCE = 1 << 20
 SIZES = ("small", "median", "huge")
@@ -81,11 +80,6 @@ class Server:
             costs.append(self._seconds() - before)
         answered = "error" not in told.message and not told.result.get("isError")
         return Measured(told.bytes if answered else None, costs[0], median(costs[1:]))
-
-    def memory(self) -> tuple[int, int]:
-        """The bytes that the server holds, and those of all processes that work for it."""
-        own, *others = family(self.speaking.process.pid)
-        return resident(own), sum(map(resident, others))
 
 
 def chosen(store: OpenStore, folder: Path) -> dict[str, Library]:
@@ -204,20 +198,6 @@ def _cells(cost: Measured, most: int) -> tuple[str, str, str]:
     return size, f"{1000 * cost.first:.0f}", f"{1000 * cost.again:.0f}{slow}"
 
 
-def growth(server: Server, libraries: Mapping[str, Library]) -> Iterator[Sequence[str]]:
-    """The memory after 100 calls and after 1,000, of all questions in turn."""
-    questions = [
-        (tool, arguments) for library in libraries.values() for tool, arguments in _calls_of(server, library).items()
-    ]
-    told = {}
-    for number, (tool, arguments) in enumerate(islice(cycle(questions), 1000), 1):
-        server.speaking.call(tool, **arguments)
-        if number in {100, 1000}:
-            told[number] = server.memory()
-    for what, few, many in zip(("the server", "the processes that work for it"), told[100], told[1000], strict=True):
-        yield what, f"{few / 1e6:.0f}", f"{many / 1e6:.0f}", f"{many / few:.2f} x", _met(many / few <= GROWTH)
-
-
 def _met(is_met: bool) -> str:
     return "met" if is_met else "missed"
 
@@ -241,8 +221,6 @@ def main() -> None:
         kept = _met(cold <= COLD_SECONDS)
         told = f"{cold:.2f} s of CPU, a million additions: {pace():.3f} s"
         print(f"First answer after the start: {told}; at most {COLD_SECONDS:g}: {kept}.\n")
-        head = ["process", "MB after 100 calls", "after 1,000", "growth", f"at most {GROWTH:g} x"]
-        print(table(head, growth(Server(asked.store), libraries)), flush=True)
 
 
 if __name__ == "__main__":
