@@ -110,6 +110,7 @@ BY_HAND: Final[Mapping[str, str]] = {
     "mcp serve": "starts the server",
     "mcp skill": "prints a file that people install",
     "mcp token": "makes a secret",
+    "notify": "feeds programs with what happened; agents subscribe to addresses",
     "policy check": "is for whoever writes a policy; abi_compare(policy_file=...) checks it, too",
     "policy suppress check": "is for whoever writes suppressions; abi_compare(suppression_file=...) checks them, too",
     "policy suppress suggest": "writes a file that a person reviews",
