@@ -123,9 +123,13 @@ def _made(
         maker, runner = Maker(*sides, Path(folder)), Runner(*sides, Path(folder))
         for each in findings:
             made = maker.witness(each)
-            yield runner.started(made) if plan.run else made
+            yield _run(runner, each, made) if plan.run else made
         if plan.snippet is not None:
             yield runner.snippet(plan.snippet)
+
+
+def _run(runner: Runner, finding: ReportedFinding, made: Witness) -> Witness:
+    return runner.called(finding) or runner.started(made)
 
 
 def _chosen(report: Report, wanted: Sequence[str]) -> Iterator[ReportedFinding]:

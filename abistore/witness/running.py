@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
 
 from abistore.model.declarations import SELF
-from abistore.model.shapes import Library
-from abistore.report.model import Witness
+from abistore.model.shapes import AnyShape, Function, Library, Primitive, Qualified, Variable
+from abistore.report.model import ReportedFinding, Witness
 from abistore.witness.compilers import SUFFIX, CommandResult, Language, Workshop, compiler, is_native, obstacle
-from abistore.witness.query import ReleaseSources
+from abistore.witness.query import Attempt, Query, ReleaseSources
 
 BOTH: Final = ("old", "new")
 MOST_PRINTED: Final = 4_000
@@ -51,6 +51,31 @@ class Runner:
         commands = (witness.commands[0], *_starting())
         return witness if before == after else replace(witness, commands=commands, before=before, after=after)
 
+    def called(self, finding: ReportedFinding) -> Witness | None:
+        """What a call without arguments, or a variable, gives an old program of the new library.
+
+        ``None`` where that takes knowledge, or where a program that is compiled anew is given the same.
+        """
+        asked = Query(finding, self._sides["old"], self._sides["new"])
+        printing = {side: _printing(shape) for side, shape in zip(BOTH, (asked.old, asked.new), strict=True)}
+        if not all(printing.values()) or self.obstacle():
+            return None
+        programs = {side: _program(asked.includes(side), printing[side]) for side in BOTH}
+        for side in BOTH:
+            files = dict(asked.files_of(side))
+            if not self._built(f"called-{side}", programs[side], files, asked.language, side).succeeded:
+                return None
+        before, after = (told(self._workshop.start("called-old", self._installed(side))) for side in BOTH)
+        anew = told(self._workshop.start("called-new", self._installed("new")))
+        if after == anew:
+            return None
+        reason = f"compiled with the new declarations, it prints {anew.strip()}"
+        built = f"{_command(asked.language)} -Iold witness{SUFFIX[asked.language]} old/{self._soname('old')} -o program"
+        files_shown = tuple((f"old/{name}", text) for name, text in asked.files_of("old"))
+        commands = (built, *_starting())
+        found = Attempt("run", "shown", reason, programs["old"], files_shown, (), commands, before, after)
+        return asked.answered(found, "shown")
+
     def snippet(self, source: Path) -> Witness:
         """What a source of the user's own prints with both releases, built against the old one."""
         language: Language = "c" if source.suffix == ".c" else "c++"
@@ -86,15 +111,18 @@ class Runner:
     def _headers(self) -> Iterator[str]:
         yield from self._sides["old"].headers
 
-    def _built(self, stem: str, program: str, files: dict[str, str], language: Language) -> CommandResult:
-        old = self._sides["old"]
+    def _built(
+        self, stem: str, program: str, files: Mapping[str, str], language: Language, side: str = "old"
+    ) -> CommandResult:
         source = f"{stem}{SUFFIX[language]}"
         self._workshop.write({source: program, **{f"{stem}.d/{name}": text for name, text in files.items()}})
-        compiled = self._workshop.compile(source, f"{stem}.o", [*old.flags, f"-I{stem}.d", "-O0"], language)
+        compiled = self._workshop.compile(
+            source, f"{stem}.o", [*self._sides[side].flags, f"-I{stem}.d", "-O0"], language
+        )
         if not compiled.succeeded:
             return compiled
-        flags = ["-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined", f"-L{self._installed('old')}"]
-        return self._workshop.link([f"{stem}.o", f"-l:{self._soname('old')}"], stem, language, flags)
+        flags = ["-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined", f"-L{self._installed(side)}"]
+        return self._workshop.link([f"{stem}.o", f"-l:{self._soname(side)}"], stem, language, flags)
 
     def _installed(self, side: str) -> Path:
         """A folder with one side's library, by its own SONAME and by the one that the old program asks for."""
@@ -112,6 +140,34 @@ class Runner:
         facts = release.snapshot.facts
         own = facts.name if isinstance(facts, Library) and facts.name else ""
         return own or (release.file.name if release.file else f"{SELF.spelling}.so")
+
+
+def _program(headers: Sequence[str], statement: str) -> str:
+    included = "".join(f'#include "{each}"\n' for each in headers)
+    return f"#include <stdio.h>\n{included}\nint main(void) {{\n    {statement}\n    return 0;\n}}\n"
+
+
+INTEGERS: Final = frozenset({"_Bool", "bool", "char", "int", "long", "short", "signed", "unsigned"})
+"""The words of the types that are printed as ``long long``."""
+
+
+def _printing(shape: AnyShape | None) -> str:
+    """A statement that prints what a call without arguments, or a variable, gives; empty where it takes knowledge."""
+    match shape:
+        case Function(parameters=(), variadic=False, noreturn=False, prototyped=True, method=None):
+            value, type = f"{shape.display}()", shape.result
+        case Variable(owner=None):
+            value, type = shape.display, shape.type
+        case _:
+            return ""
+    while isinstance(type, Qualified):
+        type = type.target
+    if not isinstance(type, Primitive):
+        return ""
+    if type.spelling in ("float", "double"):
+        return f'printf("{value} = %g\\n", (double){value});'
+    is_integer = set(type.spelling.split()) <= INTEGERS
+    return f'printf("{value} = %lld\\n", (long long){value});' if is_integer else ""
 
 
 def _starting() -> tuple[str, ...]:

@@ -127,3 +127,19 @@ def test_without_network_namespaces_nothing_is_started(
     monkeypatch.setattr(running, "obstacle", lambda: "the system starts no program without a network")
     made = of_snippet(pair, tmp_path, "")
     assert (made.state, made.reason) == ("none", "the system starts no program without a network")
+
+
+def test_what_a_call_gives_is_compared_with_a_program_that_is_compiled_anew() -> None:
+    """Another value shows nothing: the function may have a reason. What only an old program is given does."""
+    old, new = ("int level(void);\nint kept(void);\n", "double level(void);\nlong kept(void);\n")
+    text = '#include "geo.h"\n{} level(void) {{ return 2; }}\n{} kept(void) {{ return 3; }}\n'
+    built = (
+        build_library(text.format("int", "int"), files={"geo.h": old}),
+        build_library(text.format("double", "long"), files={"geo.h": new}),
+    )
+    by_name = {each.display: each for each in asked(built, WitnessPlan(run=True), "func_return_changed")}
+    level, kept = by_name["level"], by_name["kept"]
+    assert (level.sort, level.state, level.before) == ("run", "shown", "level() = 2\n")
+    assert level.reason == "compiled with the new declarations, it prints level() = 2"
+    assert level.after != level.before
+    assert kept.sort == "layout"
