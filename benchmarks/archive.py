@@ -74,10 +74,8 @@ def show_costs(count: int, runs: int, with_dask: bool) -> None:
             ways["`archive ingest --scheduler`"] = archive_command(listed, "--scheduler", cluster.address)
         taken: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
         for run in range(runs):
-            for way, command in ways.items():
-                taken[way].append(
-                    _cost([*command, "--db", str(folder / f"{run}-{len(taken[way])}-{way[:9]}")], cluster)
-                )
+            for number, (way, command) in enumerate(ways.items()):
+                taken[way].append(_cost([*command, "--db", str(folder / f"{run}-{number}.db")], cluster))
         print(f"{len(files)} stripped libraries, medians of {runs} paired runs\n")
         print("| way | CPU ms a library | CPU, of one `ingest` | elapsed, of one `ingest` |\n|---|--:|--:|--:|")
         for way, costs in taken.items():
