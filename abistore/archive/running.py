@@ -182,16 +182,66 @@ def read_apart(task: ReadTask, workers: Workers | None = None) -> tuple[bytes, .
         return (workers or shared()).read_written(file, task.options, task.folder)
 
 
+def read_several(tasks: Sequence[ReadTask]) -> list[Answer | AbistoreError]:
+    """:func:`read_apart` for each of some files: what was read, or why it could not be."""
+    return [_answer(task) for task in tasks]
+
+
+def _answer(task: ReadTask) -> Answer | AbistoreError:
+    try:
+        return read_apart(task)
+    except AbistoreError as error:
+        return error
+
+
+class Grouping(Executor):
+    """Hands the files of several calls to another executor as one task, where a task costs as much as a small file."""
+
+    def __init__(self, inner: Executor, size: int) -> None:
+        self._inner = inner
+        self._size = size
+        self._tasks: list[ReadTask] = []
+        self._futures: list[Future[Any]] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """The reading of a file, which begins with that of the others in its group, or with :meth:`flush`."""
+        future: Future[Any] = Future()
+        self._tasks.append(args[0])
+        self._futures.append(future)
+        if len(self._tasks) == self._size:
+            self.flush()
+        return future
+
+    def flush(self) -> None:
+        """Begin with what is there."""
+        if self._tasks:
+            tasks, futures = self._tasks, self._futures
+            self._tasks, self._futures = [], []
+            self._inner.submit(read_several, tasks).add_done_callback(lambda done: _share(done, futures))
+
+
+def _share(done: Future[list[Answer | AbistoreError]], futures: Sequence[Future[Any]]) -> None:
+    """Give each file of a group its own answer, or the error that all of them met."""
+    error = CancelledError() if done.cancelled() else done.exception()
+    answers = [error] * len(futures) if error is not None else done.result()
+    for future, answer in zip(futures, answers, strict=True):
+        if isinstance(answer, BaseException):
+            future.set_exception(answer)
+        else:
+            future.set_result(answer)
+
+
 class ReadingPlace(NamedTuple):
     """Where files are read: an executor, what it does with a file, and how many files it is given at once.
 
-    ``check`` raises :class:`SchedulerLost` where nobody works any more.
+    ``check`` raises :class:`SchedulerLost` where nobody works any more, ``flush`` begins with all files.
     """
 
     executor: Executor
     read: Callable[[ReadTask], Answer]
     at_once: int
     check: Callable[[], None] = lambda: None
+    flush: Callable[[], None] = lambda: None
 
     def begin(self, path: Path, options: ExtractOptions) -> Future[Answer]:
         """Begin to read a file. Raises :class:`SchedulerLost`."""
@@ -200,6 +250,8 @@ class ReadingPlace(NamedTuple):
 
     def wait(self, future: Future[Answer]) -> None:
         """Wait until a file is read, or could not be. Raises :class:`SchedulerLost`."""
+        if not future.done():
+            self.flush()
         while not wait([future], LOOK).done:
             self.check()
 
@@ -223,6 +275,9 @@ def _place(running: ArchivePlan) -> Iterator[ReadingPlace]:
         executor.shutdown()
 
 
+GROUP: Final = 8
+"""How many files share the cost of a task of Dask, which is near that of reading a small file."""
+
 CONNECT, LOOK = 10.0, 1.0
 """Seconds in which a scheduler answers, and after which a run looks whether it is still there."""
 
@@ -241,7 +296,8 @@ def _dask(address: str) -> Iterator[ReadingPlace]:
         raise SchedulerLost(f"{address}: no Dask scheduler answers: {error}", "start one: dask scheduler") from error
     try:
         at_once = 2 * MOST_ITEMS + 4 * sum(client.nthreads().values())
-        yield ReadingPlace(client.get_executor(pure=False), read_apart, at_once, _Watch(client, address).check)
+        executor = Grouping(client.get_executor(pure=False), GROUP)
+        yield ReadingPlace(executor, read_apart, at_once, _Watch(client, address).check, executor.flush)
     finally:
         with suppress(OSError, TimeoutError):  # it ended before
             client.close(CONNECT)
@@ -274,7 +330,7 @@ def _result(future: Future[Answer], path: Path) -> Answer:
         if isinstance(error, AbistoreError) or not type(error).__module__.startswith("distributed"):
             raise
         if type(error).__name__ == "KilledWorker":
-            message = f"{path}: each worker that read it was killed, probably out of memory"
+            message = f"{path}: each worker that read it, or others with it, was killed"
             raise LimitExceeded(message, "give the workers more memory") from error
         raise SchedulerLost(f"the scheduler or its workers failed: {error}") from error
 
