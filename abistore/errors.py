@@ -250,6 +250,21 @@ class EvidenceMissing(AbistoreError):
     usual_hint = "build with -g, name the folder of the debug file with --debug-dir, or judge with --require none"
 
 
+class RuleBound(AbistoreError):
+    """An option would let pass what a rule that is bound in the store does not."""
+
+    code = "rule-bound"
+    exit_code = 64
+    usual_hint = "`abistore policy bound` shows the rules and who bound them"
+
+
+class RuleConflict(RuleBound):
+    """Two rules that are bound in the store contradict each other: nothing can pass until one of them is unbound."""
+
+    code = "rule-conflict"
+    usual_hint = "unbind one of them: abistore policy unbind PATTERN --reason WHY"
+
+
 class OutputError(AbistoreError):
     """The answer cannot be written: no such folder, no permission, no space left."""
 

@@ -365,6 +365,7 @@ class Merged(msgspec.Struct, frozen=True):
     approvals: int = 0
     consumers: int = 0
     environments: int = 0
+    rules: int = 0
     audit_records: int = 0
     conflicts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

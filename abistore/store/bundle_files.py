@@ -17,6 +17,7 @@ from abistore.model.approvals import Approval, ConsumedSymbol, Unseen
 from abistore.model.declarations import FACETS, Facet, Kind, Name
 from abistore.model.environments import Environment
 from abistore.model.history import FindingReview, LineKey
+from abistore.model.rules import Rule
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import (
     Evidence,
@@ -187,6 +188,12 @@ class EnvironmentRecord(BundleRecord, frozen=True, tag="environment"):
     said: Environment
 
 
+class RuleRecord(BundleRecord, frozen=True, tag="rule"):
+    """A rule that was bound there, or taken back."""
+
+    said: Rule
+
+
 class AuditLine(BundleRecord, frozen=True, tag="audit"):
     """A mutation of the store that the bundle was made of. ``origin`` is the digest that the record had there."""
 
@@ -220,6 +227,7 @@ AnyRecord: TypeAlias = (
     | ApprovalRecord
     | ConsumerRecord
     | EnvironmentRecord
+    | RuleRecord
     | AuditLine
     | Ending
 )
@@ -246,6 +254,7 @@ class Contents(msgspec.Struct):
     approvals: list[ApprovalRecord] = msgspec.field(default_factory=list)
     consumers: list[ConsumerRecord] = msgspec.field(default_factory=list)
     environments: list[EnvironmentRecord] = msgspec.field(default_factory=list)
+    rules: list[RuleRecord] = msgspec.field(default_factory=list)
     audit: list[AuditLine] = msgspec.field(default_factory=list)
 
     def key(self, line: int) -> LineKey:
@@ -302,6 +311,8 @@ def _add(found: Contents, record: AnyRecord, sound: Sound) -> None:
             found.consumers.append(record)
         case EnvironmentRecord():
             found.environments.append(record)
+        case RuleRecord():
+            found.rules.append(record)
         case AuditLine():
             bytes.fromhex(record.origin)
             datetime.fromisoformat(record.at)

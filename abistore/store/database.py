@@ -602,7 +602,7 @@ def verify(database: Database) -> None:
     records(database, 1)  # the chain ends where the root says
 
 
-HEAD: Final = "0017"
+HEAD: Final = "0018"
 """The newest revision in ``migrations/``. Revisions are consecutive four-digit numbers, so that age is comparable."""
 
 VERSION_TABLE: Final = version.name

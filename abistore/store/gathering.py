@@ -14,7 +14,7 @@ from abistore.errors import DamagedStore
 from abistore.model.approvals import asks_for
 from abistore.model.history import LineKey, Release
 from abistore.model.snapshot import Evidence, Provenance, ReleaseTag, Target, digest, encode, name_digest
-from abistore.store import consumers, environments, order, releases, tables, timeline, verdicts
+from abistore.store import consumers, environments, order, releases, rules, tables, timeline, verdicts
 from abistore.store import database as audit
 from abistore.store.bundle_files import (
     FORMAT,
@@ -31,6 +31,7 @@ from abistore.store.bundle_files import (
     NameRecord,
     Opening,
     ReviewRecord,
+    RuleRecord,
     ShapeRecord,
     SnapshotRecord,
     TypeRecord,
@@ -208,12 +209,14 @@ def _gather(database: Database, selection: BundleSelection) -> Iterator[AnyRecor
     yield from _of_lines(database, shown, selection)
     yield from _consumers(database, shown.libraries, selection)
     if selection.whole:  # an environment names libraries of the whole store
-        yield from _environments(database)
+        yield from _of_whole(database)
     yield from _audit(database, shown, selection)
 
 
-def _environments(database: Database) -> Iterator[AnyRecord]:
-    return (EnvironmentRecord(one) for one in environments.every(database))
+def _of_whole(database: Database) -> Iterator[AnyRecord]:
+    """Environments and bound rules, which are about the whole store."""
+    yield from (EnvironmentRecord(one) for one in environments.every(database))
+    yield from (RuleRecord(one) for one in rules.every(database))
 
 
 def _of_lines(database: Database, shown: ShownLines, selection: BundleSelection) -> Iterator[AnyRecord]:
@@ -273,7 +276,7 @@ def slices(database: Database, most: int) -> list[tuple[str, ...]]:
 def of_slice(database: Database, libraries: Sequence[str]) -> tuple[Sequence[int], Iterator[AnyRecord]]:
     """The rows of the snapshots of libraries, in the order of their numbers, and the records of these libraries.
 
-    Consumers, environments, the audit, and judgements beside other libraries are left out. Raises :class:`StoreError`.
+    What :func:`of_none` has and the audit are left out. Raises :class:`StoreError`.
     """
     shown = ShownLines(database, BundleSelection(libraries))
     return list(shown.order), _of_lines(database, shown, BundleSelection(libraries))
@@ -284,7 +287,7 @@ def of_none(database: Database, numbers: Mapping[int, int]) -> Iterator[AnyRecor
     across = verdicts.stored_rows(database, database.rows(_ACROSS))
     yield from _verdicts(database, across, numbers)
     yield from _consumers(database, (), EVERYTHING)
-    yield from _environments(database)
+    yield from _of_whole(database)
 
 
 def _moves(database: Database, shown: ShownLines, selection: BundleSelection) -> Iterator[AnyRecord]:

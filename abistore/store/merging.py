@@ -26,7 +26,7 @@ from abistore.model.history import (
 )
 from abistore.model.labels import AUTO
 from abistore.model.versions import check_version, spellings_of
-from abistore.store import consumers, environments, ingest, order, releases, tables, timeline, verdicts
+from abistore.store import consumers, environments, ingest, order, releases, rules, tables, timeline, verdicts
 from abistore.store import database as audit
 from abistore.store.bundle_files import (
     ConsumerRecord,
@@ -459,6 +459,7 @@ def _bring(database: Database, found: Contents, wish: MergeWish) -> _Brought:
     arriving.bring()
     of_orders = _bring_orders(database, found, wish, orders)
     moves, of_channels = bring(database, found, wish.prefer, arriving)
+    bound, of_rules = rules.bring(database, [one.said for one in found.rules], wish.prefer)
     judged = _bring_verdicts(database, found, arriving.rows, len(found.snapshots))
     merged = Merged(
         source=wish.source,
@@ -473,11 +474,12 @@ def _bring(database: Database, found: Contents, wish: MergeWish) -> _Brought:
         approvals=bring_approvals(database, [one.said for one in found.approvals]),
         consumers=_bring_consumers(database, found.consumers),
         environments=_bring_environments(database, found),
-        conflicts=(*arriving.conflicts, *of_orders, *of_channels),
+        rules=bound,
+        conflicts=(*arriving.conflicts, *of_orders, *of_channels, *of_rules),
         notes=tuple(arriving.notes),
         left_out=tuple(left.told),
     )
-    counts = (moves, judged.verdicts, merged.reviews, merged.approvals, merged.consumers, merged.environments)
+    counts = (moves, judged.verdicts, merged.reviews, merged.approvals, merged.consumers, merged.environments, bound)
     return _Brought(msgspec.structs.replace(merged, changed=merged.changed or any(counts)), arriving.rows)
 
 
@@ -510,7 +512,8 @@ class _Slices:
     def bring(self, parts: Sequence[Sequence[str]]) -> Merged:
         """Bring the slices, and then what belongs to none of them."""
         if self._wish.dry_run:
-            return self._together([self._slice(part, self._wish) for part in parts])
+            whole = self._together([self._slice(part, self._wish) for part in parts])
+            return msgspec.structs.replace(whole, conflicts=(*whole.conflicts, *self._of_rules()))
         if self._wish.prefer is None:
             self._check(parts)
         taken = self._database.retried(self._take_over)
@@ -523,8 +526,13 @@ class _Slices:
         known = [[name for name in part if name in here] for part in parts]
         trial = msgspec.structs.replace(self._wish, dry_run=True)
         differing = self._together([self._slice(part, trial) for part in known if part]).conflicts
+        differing = (*differing, *self._of_rules())
         if differing:
             raise _refusal(self._wish.source, differing)
+
+    def _of_rules(self) -> Sequence[str]:
+        """The conflicts of what both sides bind."""
+        return rules.brought(rules.every(self._database), rules.every(self._source), self._wish.prefer)[1]
 
     def _slice(self, libraries: Sequence[str], wish: MergeWish) -> Merged:
         def act() -> Merged:
@@ -542,7 +550,7 @@ class _Slices:
             return audit.take_over(self._database, audit.every(self._source))
 
     def _finish(self, came: Merged) -> Merged:
-        """Bring consumers, environments, and judgements beside other libraries; say in the audit what came in all."""
+        """Bring what belongs to no slice, and say in the audit what came in all."""
         numbers = {there: number for number, there in enumerate(self._rows)}
         found = contents(of_none(self._source, numbers), self._wish.source)
         with self._database.transaction():
@@ -552,8 +560,10 @@ class _Slices:
                 "findings": came.findings + judged.findings,
                 "consumers": _bring_consumers(self._database, found.consumers),
                 "environments": _bring_environments(self._database, found),
+                "rules": rules.bring(self._database, [one.said for one in found.rules], self._wish.prefer)[0],
             }
-            changed = came.changed or any((judged.verdicts, counts["consumers"], counts["environments"]))
+            others = (counts["consumers"], counts["environments"], counts["rules"])
+            changed = came.changed or any((judged.verdicts, *others))
             merged = msgspec.structs.replace(came, changed=changed, **counts)
             if changed:
                 audit.record(self._database, self._wish.actor, "merge", self._wish.source, _summary(merged))
@@ -588,6 +598,7 @@ def _summary(merged: Merged) -> str:
         "approvals": merged.approvals,
         "consumers": merged.consumers,
         "changes of environments": merged.environments,
+        "bound rules": merged.rules,
         "audit records": merged.audit_records,
     }
     return ", ".join(f"{count} {what}" for what, count in counts.items() if count) or "facts of releases"

@@ -48,6 +48,7 @@ from abistore.store import ingest as write
 from abistore.store import names as calling
 from abistore.store import opening, order, snapshots, tables, timeline, verdicts
 from abistore.store import releases as cards
+from abistore.store import rules as bound_rules
 from abistore.store.database import HEAD, Database, damaged, revision
 from abistore.store.ingest import place
 from abistore.store.names import spellings, spellings_near
@@ -403,12 +404,13 @@ _QUICK: tuple[Part, ...] = (
     ("the database's schema", structure_problems),
     ("the database's structure", lambda database: database.problems()),
     ("releases and baselines", _sums),
-    ("the audit", _audit),
+    ("the audit", _read_whole(audit.verify)),
     ("what names are called", calling.check),
-    ("reviews", _reviews),
-    ("approvals", _approvals),
-    ("consumers", _consumers),
-    ("environments", _environments),
+    ("reviews", _read_whole(timeline.every_review)),
+    ("approvals", _read_whole(timeline.every_approval)),
+    ("consumers", _read_whole(stored_consumers.every)),
+    ("environments", _read_whole(stored_environments.every)),
+    ("bound rules", _read_whole(bound_rules.every)),
 )
 _LONG: tuple[Part, ...] = (
     ("names", _names),
@@ -534,6 +536,7 @@ class Store:
     approve = _method(timeline.add_approval)
     add_consumers = _method(stored_consumers.add)
     remove_consumers = _method(stored_consumers.remove)
+    bind = _method(bound_rules.bind)
     record_members = _method(stored_environments.record_members)
     remove_members = _method(stored_environments.remove_members)
     scheme = _method(scheme)
@@ -574,6 +577,7 @@ class Store:
     consumers = _question(stored_consumers.every)
     consumer_imports = _question(stored_consumers.imports)
     environments = _question(stored_environments.every)
+    rules = _question(bound_rules.every)
     environment = _question(stored_environments.named)
     ever_named = _question(stored_consumers.ever_named)
     returned_exports = _question(returned)

@@ -158,6 +158,7 @@ root = _table(
     Column("approvals", Checksum, nullable=False, server_default=text("0"), comment="The sum over all approvals"),
     Column("consumers", Checksum, nullable=False, server_default=text("0"), comment="The sum over all consumers"),
     Column("environments", Checksum, nullable=False, server_default=text("0"), comment="The sum over all environments"),
+    Column("rules", Checksum, nullable=False, server_default=text("0"), comment="The sum over all bound rules"),
     CheckConstraint("id = 1", name="one"),
     comment="One row, that tells whether a library, the end of the audit, a review or an approval is missing",
 )
@@ -469,6 +470,25 @@ environment_member = _table(
     Index("ix_environment_member_environment_id", "environment_id"),
     CheckConstraint("kind IN ('library', 'program')", name="kind"),
     comment="What was recorded of an environment: rows that were replaced stay as its history",
+)
+
+bound_rule = _table(
+    "bound_rule",
+    Column("id", Identifier, primary_key=True),
+    Column("pattern", Text, nullable=False, comment="A glob of names of libraries"),
+    Column("policy", Text, nullable=False, comment="Empty where none is bound"),
+    Column("policy_text", Text, nullable=False, comment="The policy's file, empty for a profile"),
+    Column("scheme", Text, nullable=False, comment="Empty where none is bound"),
+    Column("require", Text, nullable=False, comment="Facets, separated by commas"),
+    Column("reason", Text, nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("bound", Text, nullable=False, comment="ISO 8601, UTC"),
+    Column("since_soname", Small, nullable=False, comment="1 where no release may break an earlier one of its SONAME"),
+    Column("withdrawn", Small, nullable=False, comment="1 where it takes back what was bound"),
+    Column("checksum", Checksum, nullable=False, comment="Of all its columns"),
+    CheckConstraint("since_soname IN (0, 1)", name="since_soname"),
+    CheckConstraint("withdrawn IN (0, 1)", name="withdrawn"),
+    comment="Append-only; of a pattern the last row holds",
 )
 
 audit = _table(

@@ -14,6 +14,7 @@ from abistore.errors import BundleError, VersionTaken
 from abistore.model.approvals import Approval
 from abistore.model.environments import Environment, EnvironmentMember
 from abistore.model.history import FindingReview, IngestRequest, LineKey, Merged, Side
+from abistore.model.rules import Rule
 from abistore.model.snapshot import Snapshot
 from abistore.store import bundle_files
 from abistore.store.bundle_files import (
@@ -29,6 +30,7 @@ from abistore.store.bundle_files import (
     MoveRecord,
     NameRecord,
     ReviewRecord,
+    RuleRecord,
     ShapeRecord,
     SnapshotRecord,
     VerdictRecord,
@@ -62,6 +64,7 @@ CARRIED = {
     "consumer_type": (ConsumerRecord, ""),
     "environment": (EnvironmentRecord, ""),
     "environment_member": (EnvironmentRecord, ""),
+    "bound_rule": (RuleRecord, ""),
     "audit": (AuditLine, "as the history of its source store"),
 }
 """The record that carries what each table says, and what of it is not spelled out."""
@@ -110,6 +113,7 @@ RENAMED = {
     "review": set(FindingReview.__struct_fields__),
     "environment": set(Environment.__struct_fields__),
     "environment_member": set(EnvironmentMember.__struct_fields__),
+    "bound_rule": set(Rule.__struct_fields__),
     "consumer_import": {"body"},
     "consumer_type": {"name_id", "shape_id"},
 }
@@ -184,7 +188,7 @@ def test_a_dry_run_tells_what_comes_and_changes_nothing(filled: Path, address: s
         done = take(store, source.bundle())
         assert msgspec.structs.replace(told, dry_run=False) == done
         assert (done.earlier, done.baseline_moves, done.verdicts, done.findings) == (1, 1, 1, 1)
-        assert (done.reviews, done.approvals, done.consumers, done.environments) == (2, 5, 2, 5)
+        assert (done.reviews, done.approvals, done.consumers, done.environments, done.rules) == (2, 5, 2, 5, 5)
 
 
 def test_the_history_of_the_source_is_told_in_the_audit(filled: Path, address: str) -> None:

@@ -93,6 +93,7 @@ def answers(ask: Ask) -> dict[str, object]:
     asked("what consumers import", Store.consumer_imports)
     asked("what consumers were built with", Store.consumer_types)
     asked("environments", Store.environments)
+    asked("rules", Store.rules)
     asked("findings", methodcaller("findings", "", 100))
     asked("verdicts", methodcaller("verdict_summaries", JUDGED, "e"))
     for library in RELEASES:

@@ -34,8 +34,8 @@ from tests.store.sql import sql
 SCHEMAS = Path(__file__).parent / "schemas"
 OLD = "int kept(int a) { return a; } int gone(void) { return 1; }"
 NEW = "int kept(int a) { return a; }"
-ADDED = {"approval": ("target", "stood_at", "profile"), "verdict": ("brought",), "root": ("environments",)}
-NEW_TABLES = ("environment_member", "environment")
+ADDED = {"approval": ("target", "stood_at", "profile"), "verdict": ("brought",), "root": ("environments", "rules")}
+NEW_TABLES = ("environment_member", "environment", "bound_rule")
 """What schemas after the oldest one that is read have added."""
 
 
@@ -86,6 +86,7 @@ def assert_read(address: str) -> None:
     assert approvals(database=address) == ()
     with Store.open(address, write=False) as store:
         assert store.environments() == ()
+        assert store.rules() == ()
     assert verdict("libcase@2.0", database=address).report.verdict == "BREAKING"
     assert history("libcase", database=address)[0].rows[1].verdict == 4
     assert blame("libcase", database=address)

@@ -43,6 +43,7 @@ COUNTS = {
     "approvals": "approvals",
     "consumers": "consumers",
     "environments": "changes of environments",
+    "rules": "bound rules",
     "audit_records": "records of the audit",
 }
 
@@ -78,6 +79,7 @@ def merge_command(
     Releases with the same content in both are known. Other content under the same version is a conflict, and so is a
     baseline that both moved: then nothing is merged, unless --prefer selects a side. Moves of baselines, verdicts,
     approvals, reviews, consumers, environments and the audit are merged once: merging again changes nothing.
+    Of rules that both bind to a library, the stricter holds.
     """
     from abistore.service.imports import MergePlan, db_merge
 

@@ -20,6 +20,7 @@ from abistore.model.declarations import Name
 from abistore.model.environments import EnvironmentMember
 from abistore.model.findings import Churn, Comparison, Finding, Impact, Verdict
 from abistore.model.history import DEFAULT_PROFILE, FindingReview, IngestRequest, StoredVerdict
+from abistore.model.rules import Rule
 from abistore.model.snapshot import ReleaseTag
 from abistore.store.database import HEAD
 from abistore.store.store import Store
@@ -62,6 +63,18 @@ def fill(store: Store) -> None:
     store.add_consumers([consumer("app", "geo::Shape0"), consumer("other"), consumer("gone")], "ana")
     store.remove_consumers([("gone", "elf-x86_64-64-little")], "ben")
     record_environment(store)
+    bind_rules(store)
+
+
+def bind_rules(store: Store) -> None:
+    """A rule of a pattern, and one that was bound twice and then taken back."""
+    first = Rule("liblarge", "shipped", "ana", datetime(2026, 5, 5, tzinfo=UTC), "sdk_vendor", require=("layout",))
+    store.bind(first)
+    store.bind(msgspec.structs.replace(first, actor="ben", scheme="semver"))
+    store.bind(msgspec.structs.replace(first, actor="eva", reason="a mistake", withdrawn=True))
+    whole = Rule("lib*", "ours", "ana", datetime(2026, 5, 6, tzinfo=UTC), "own", "name: own\n", since_soname=True)
+    store.bind(whole)
+    store.bind(msgspec.structs.replace(whole, pattern="other"))
 
 
 def record_environment(store: Store) -> None:
@@ -127,6 +140,10 @@ def summary(store: Store) -> dict[str, object]:
         "environments": [
             [one.name, one.actor, *([each.label, each.actor, each.ended_by] for each in (*one.members, *one.earlier))]
             for one in store.environments()
+        ],
+        "rules": [
+            [one.pattern, one.words, one.policy_text, one.reason, one.actor, "withdrawn" if one.withdrawn else ""]
+            for one in store.rules()
         ],
     }
     return {
