@@ -20,6 +20,8 @@ from abistore.errors import (
     PathDenied as PathDenied,
     PolicyError as PolicyError,
     SchedulerLost as SchedulerLost,
+    RuleBound as RuleBound,
+    RuleConflict as RuleConflict,
     SchemaMismatch as SchemaMismatch,
     SnapshotError as SnapshotError,
     SnapshotNotFound as SnapshotNotFound,
@@ -300,6 +302,16 @@ from abistore.service.notifying import (
     notify as notify,
 )
 from abistore.service.snapshots import Selection as Selection
+from abistore.model.rules import BoundRule as BoundRule, Binding as Binding
+from abistore.service.binding import (
+    BindingPlan as BindingPlan,
+    BoundPattern as BoundPattern,
+    bind as bind,
+    bound as bound,
+    bound_rule as bound_rule,
+    evidence_for as evidence_for,
+    unbind as unbind,
+)
 from abistore.service.blame import blame as blame
 from abistore.service.bisect import first_broken as first_broken
 from abistore.service.commits import CommitSource as CommitSource

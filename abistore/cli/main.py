@@ -172,7 +172,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "matrix": ("ledger", "Show which release can replace which, and where a program can run."),
     "mcp": ("mcp", "Serve agents by MCP, and set up clients."),
     "notify": ("notify", "Show what happened since a cursor, or call a command for each event."),
-    "policy": ("policy", "Show and check policies and suppressions."),
+    "policy": ("policy", "Show and check policies and suppressions; bind libraries to rules."),
     "show": ("inventory", "Show a snapshot, its exports and types, or a declaration as C or C++."),
     "site": ("ingest", "Write the history as static HTML pages."),
     "verdict": ("compare", "Show the verdict about a stored release: one, all baselines, or a statement."),

@@ -382,7 +382,16 @@ def read_policy(path: Path, today: date) -> Policy:
     The most particular override decides: ``overrides`` in their order, frozen namespaces, internal ones, ``kinds``,
     ``categories``, and last the base profile.
     """
-    source = read_source(path)
+    return _policy(read_source(path), today)
+
+
+def policy_in_text(text: str, name: str, today: date) -> Policy:
+    """The same of a text that is kept elsewhere under a ``name``. Raises :class:`PolicyError`."""
+    return _policy(SourceFile(Path(name), text, RulingFile(name, sha256(text.encode()).hexdigest())), today)
+
+
+def _policy(source: SourceFile, today: date) -> Policy:
+    path = source.path
     document = read_yaml(source, PolicyDocument)
     name = document.name.strip() or path.stem
     _check_name(name, path)

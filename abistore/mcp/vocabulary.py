@@ -111,9 +111,12 @@ BY_HAND: Final[Mapping[str, str]] = {
     "mcp skill": "prints a file that people install",
     "mcp token": "makes a secret",
     "notify": "feeds programs with what happened; agents subscribe to addresses",
+    "policy bind": "is for whoever is responsible for the store",
+    "policy bound": "is in the reasons of each decision",
     "policy check": "is for whoever writes a policy; abi_compare(policy_file=...) checks it, too",
     "policy suppress check": "is for whoever writes suppressions; abi_compare(suppression_file=...) checks them, too",
     "policy suppress suggest": "writes a file that a person reviews",
+    "policy unbind": "is for whoever is responsible for the store",
     "site": "writes pages for people",
 }
 """Verbs that no tool does, and why."""

@@ -46,12 +46,14 @@ ReasonCode: TypeAlias = Literal[
     "inherited",
     "evidence-missing",
     "not-judged",
+    "bound",
 ]
 """Why the outcome is what it is.
 
 ``tolerated``: the gate fails from a graver verdict on. ``allowed``: the line promises nothing that this step breaks, as
 the SONAME or the label says so. ``waived``: all that would fail is approved. ``waiver-expired`` and ``waiver-void``: an
 approval exists that does not apply any more, or to this. ``inherited``: the merge base has these breaks already.
+``bound``: a rule in the store, which no option of a command makes looser.
 """
 
 WayCode: TypeAlias = Literal["restore", "bump", "approve", "evidence", "baseline"]

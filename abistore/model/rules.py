@@ -12,7 +12,7 @@ from abistore.errors import RuleConflict
 from abistore.model.declarations import FACETS, Facet
 
 
-class Rule(msgspec.Struct, frozen=True, omit_defaults=True):
+class Binding(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is bound to the libraries that ``pattern`` matches, by whom, and why.
 
     ``policy`` is a profile, or the name of a policy file whose text is ``policy_text``. ``scheme`` orders the versions
@@ -47,7 +47,7 @@ class Rule(msgspec.Struct, frozen=True, omit_defaults=True):
         return demanded(self)
 
 
-def demanded(one: Rule | BoundRule) -> str:
+def demanded(one: Binding | BoundRule) -> str:
     """What a rule demands in words: ``policy sdk_vendor, evidence layout``."""
     parts = (
         f"policy {one.policy}" if one.policy else "",
@@ -61,7 +61,7 @@ def demanded(one: Rule | BoundRule) -> str:
 class BoundRule(msgspec.Struct, frozen=True):
     """All rules that hold for a library together; ``rules`` are those that it is made of."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[Binding, ...]
     policy: str = ""
     policy_text: str = ""
     scheme: str = ""
@@ -75,13 +75,13 @@ class BoundRule(msgspec.Struct, frozen=True):
         return f"bound in the store: {demanded(self)} ({'; '.join(told)})"
 
 
-def in_force(said: Iterable[Rule]) -> tuple[Rule, ...]:
+def in_force(said: Iterable[Binding]) -> tuple[Binding, ...]:
     """The rules that hold, sorted by pattern: the last one of each that is not withdrawn."""
     last = {one.pattern: one for one in said}
     return tuple(last[pattern] for pattern in sorted(last) if not last[pattern].withdrawn)
 
 
-def rule_of(said: Iterable[Rule], libraries: Iterable[str]) -> BoundRule | None:
+def rule_of(said: Iterable[Binding], libraries: Iterable[str]) -> BoundRule | None:
     """What holds for some libraries together, by all rules that match one of them; ``None`` where none does.
 
     Raises :class:`RuleConflict` where two of them name another policy, or another scheme.
@@ -103,11 +103,11 @@ def rule_of(said: Iterable[Rule], libraries: Iterable[str]) -> BoundRule | None:
 _Demands = tuple[str, str, str, tuple[Facet, ...], bool]
 
 
-def _demands(one: Rule | BoundRule) -> _Demands:
+def _demands(one: Binding | BoundRule) -> _Demands:
     return one.policy, one.policy_text, one.scheme, one.require, one.since_soname
 
 
-def stricter(one: Rule | BoundRule, other: Rule | BoundRule) -> _Demands | None:
+def stricter(one: Binding | BoundRule, other: Binding | BoundRule) -> _Demands | None:
     """What both demand; ``None`` where they name another policy or scheme: neither of two policies is stricter."""
     policies = {(each.policy, each.policy_text) for each in (one, other) if each.policy}
     schemes = {each.scheme for each in (one, other) if each.scheme}

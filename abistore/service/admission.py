@@ -27,6 +27,7 @@ from abistore.service.approved_gates import (
     seen_with,
     undone_before,
 )
+from abistore.service.binding import names_for, obeyed
 from abistore.service.consumers import allow_plan, with_consumers
 from abistore.service.decision import DecisionRequest, compared_as, decided, first_release, undecided
 from abistore.service.declarations import with_deprecation_dates
@@ -47,6 +48,7 @@ from abistore.service.predecessors import (
     before_it_moves,
     beside_itself,
     counterpart_of,
+    earlier_of_soname,
     leads_here,
     namesake,
     passed_over,
@@ -90,11 +92,12 @@ class StoreState(NamedTuple):
     approvals: tuple[Approval, ...] = ()
     scheme: str = AUTO
     baseline: Release | None = None
+    since_soname: tuple[Release, ...] = ()
 
     @property
     def counterparts(self) -> tuple[Release, ...]:
         """What it is judged against."""
-        sides = (self.against.release, self.replaced, self.baseline)
+        sides = (self.against.release, self.replaced, self.baseline, *self.since_soname)
         return tuple(dict.fromkeys(each for each in sides if each is not None))
 
 
@@ -155,7 +158,7 @@ class Admission:
     def allow(self, old: Release, report: Report | None = None) -> AllowPlan:
         """What decides whether the arrival may break an older release, as a report about the two tells."""
         arrival, window = self.arrival, self.gate.deprecation
-        plan = allow_plan(self.store, old, self._soname(), self._provenance, self.gate.allow)
+        plan = allow_plan(self.store, old, self.arrival.soname, self._provenance, self.gate.allow)
         if window is None or report is None:
             return plan
         released = arrival.request.released.date() if arrival.request.released else day(self.gate.today)
@@ -185,9 +188,17 @@ class Admission:
             moves = self.store.baselines(line.library) if self.gate.channel else ()
             stands = next((one.version for one in moves if (one.line, one.channel) == (line, self.gate.channel)), None)
             baseline = self._baseline(stands, release)
-            said = self.store.approvals() if against.release or replaced or baseline else ()
+            since = self._since_soname(release)
+            said = self.store.approvals() if against.release or replaced or baseline or since else ()
             scheme = self.store.scheme(line.library)
-        return StoreState(release, against, replaced, stands, said, scheme, baseline)
+        return StoreState(release, against, replaced, stands, said, scheme, baseline, since)
+
+    def _since_soname(self, arrived: Release | None) -> tuple[Release, ...]:
+        """The earlier releases of its SONAME, where it must break none of them."""
+        if self.gate.rule is None or not self.gate.rule.since_soname:
+            return ()
+        arrival = self.arrival
+        return earlier_of_soname(self.store, arrival.line, arrival.request.version, arrival.soname, arrived)
 
     def _baseline(self, stands: str | None, arrived: Release | None) -> Release | None:
         """The release that the channel would leave; ``None`` where none does."""
@@ -200,7 +211,7 @@ class Admission:
     def _check_new(self) -> None:
         """Raise :class:`BaselineLost` where the line ever had a baseline, or its SONAME has one by another name."""
         line = self.arrival.line
-        if same := namesake(self.store, line, self._soname()):
+        if same := namesake(self.store, line, self.arrival.soname):
             raise BaselineLost(
                 f"{line}: no baseline at {self.gate.channel}, and its SONAME {same.soname} is that of "
                 f"{same.reference}, which has one",
@@ -227,11 +238,6 @@ class Admission:
                 f"{other}put one there: {put}",
             )
 
-    def _soname(self) -> str | None:
-        arrival = self.arrival
-        facts = arrival.snapshot.facts if arrival.snapshot else None
-        return arrival.release.soname if arrival.release else facts.name if facts else None
-
     def _place(self) -> tuple[Release | None, Release | None]:
         arrival = self.arrival
         if arrival.snapshot is not None:
@@ -244,7 +250,7 @@ class Admission:
 
     def judge(self, standing: StoreState) -> GateOutcome:
         """The gate's answer: the worst verdict's exit code, else that of missing evidence."""
-        reports = [self._report(asked, standing) for asked in self.questions(standing)]
+        reports = self._reports(standing)
         if not reports:
             first = self._alone(standing.release)
             lack = evidence_error(first.missing) if first.missing else None
@@ -253,6 +259,13 @@ class Admission:
         lack = EvidenceMissing(worst.error, worst.hint) if worst.code else None
         unjudged = "" if standing.baseline else standing.against.missing
         return GateOutcome((worst, *others), worst.exit_code, lack, unjudged)
+
+    def _reports(self, standing: StoreState) -> list[Report]:
+        """What it is judged by: of earlier releases of its SONAME that nothing names, those that it breaks."""
+        given = [(asked, self._report(asked, standing)) for asked in self.questions(standing)]
+        named = {each for each in (standing.against.release, standing.replaced, standing.baseline) if each is not None}
+        counting = [report for asked, report in given if asked.old in named or report.exit_code]
+        return counting or [report for _, report in given[-1:]]
 
     def named(self, standing: StoreState) -> Beside | None:
         """What ``--against`` names."""
@@ -266,7 +279,7 @@ class Admission:
     def questions(self, standing: StoreState) -> tuple[Beside, ...]:
         """All that it is judged against. The release that it replaces is no channel, whatever the gate names."""
         replaced = Beside(standing.replaced) if standing.replaced is not None else None
-        sides = self.named(standing), self.left(standing), replaced
+        sides = self.named(standing), self.left(standing), replaced, *map(Beside, standing.since_soname)
         asked = dict.fromkeys(each for each in sides if each is not None)
         with_channel = {each.old for each in asked if each.channel}
         return tuple(each for each in asked if each.channel or each.old not in with_channel)
@@ -310,8 +323,9 @@ class Admission:
         if old.soname in plan.loaded_as and old.soname != report.new.soname:
             report = msgspec.structs.replace(report, notes=(*report.notes, leads_here(old, report.new.soname)))
         why = compared_as(self.gate.against) if old == standing.against.release else compared_as(asked.channel_word)
-        question = DecisionRequest(*why, self.gate.fail_on, self.gate.required, plan, profile=self.arrival.line.profile)
-        return decided(report, question)
+        asked_of = (*why, self.gate.fail_on, self.gate.required, plan)
+        profile = self.arrival.line.profile
+        return decided(report, DecisionRequest(*asked_of, profile=profile, bound=self.gate.rule))
 
     def _judged(self, old: Release, stored: Release | None) -> _Given:
         by = self.gate.by
@@ -337,7 +351,7 @@ class Admission:
         else:
             side = stored.side
         asked = DecisionRequest("first", fail_on=self.gate.fail_on, require=self.gate.required, profile=profile)
-        return first_release(side, asked)
+        return first_release(side, msgspec.structs.replace(asked, bound=self.gate.rule))
 
     def refuses(self, outcome: GateOutcome, standing: StoreState) -> bool:
         """Whether nothing is to be written."""
@@ -468,8 +482,11 @@ def admit_release(
 ) -> AdmittedRelease:
     """Store ``arrivals``, the libraries of a package, in one transaction if the release passes, or none of them.
 
-    A release that fails and is to be kept is kept whole, as candidates. Raises what refuses one of them.
+    A release that fails and is to be kept is kept whole, as candidates. What the store binds to one of its libraries
+    holds for all. Raises what refuses one of them.
     """
+    names = {name for each in arrivals for name in names_for(each.line.library, each.soname)}
+    gate = obeyed(store, gate, names)
     if gate.is_open and not dry_run:
         with store.transaction():
             return AdmittedRelease(tuple(_stored(store, each) for each in arrivals))
@@ -584,7 +601,7 @@ class _ReleaseAdmission:
         allow = next(each.admission.allow(each.beside.old) for each in side if each.beside is not None)
         names = {name for each in side for name in each.admission.loaded_as}
         allow = msgspec.structs.replace(allow, loaded_as=tuple(sorted(names)))
-        asked = DecisionRequest("release", fail_on=self.gate.fail_on, allow=allow)
+        asked = DecisionRequest("release", fail_on=self.gate.fail_on, allow=allow, bound=self.gate.rule)
         return decided_release(report_of_release(judged), judged.libraries, asked)
 
     def _own(self, report: Report, side: _Side, before: Sequence[Release]) -> Report:

@@ -19,11 +19,13 @@ from abistore.model.findings import FailOn, Side
 from abistore.model.labels import AUTO
 from abistore.model.snapshot import Snapshot, distributed, loaded_as
 from abistore.report.model import Report
-from abistore.service.decision import DecisionRequest, compared_as, decided
+from abistore.service.decision import DecisionRequest, check_options, compared_as, decided
 from abistore.service.judging import NOTHING, EvidenceRequirement, judge, told_apart
 from abistore.service.snapshots import OperandPair, ReleasePair, Selection, is_reference, operands
 
 if TYPE_CHECKING:
+    from abistore.model.history import Release
+    from abistore.model.rules import BoundRule
     from abistore.service.consumers import BuiltProgram, DllNumber
     from abistore.service.database import Database
     from abistore.service.ruling import Ruling
@@ -71,6 +73,7 @@ class _Question(NamedTuple):
     require: EvidenceRequirement
     allow: AllowRule | None
     witnesses: Selection | None
+    bound: BoundRule | None = None
 
 
 def compare(
@@ -110,10 +113,21 @@ def compare(
             report, steps = _of_releases(question, found, reader.store if consumers else None)
         else:
             stored = found.old.release or found.new.release
+            if stored is not None:
+                question = _bound(question, reader.store, stored)
             report, steps = _of_libraries(question, found, reader.store if consumers or stored else None)
         for step in steps:
             report = step(report)
     return report
+
+
+def _bound(question: _Question, store: Store, release: Release) -> _Question:
+    """The question as what the store binds to a library makes it. Raises :class:`RuleBound` for a looser one."""
+    from abistore.service.binding import names_for, rule_for, ruled  # comparisons of files need none
+
+    rule = rule_for(store, names_for(release.line.library, release.soname))
+    check_options(rule, question.fail_on, question.allow)
+    return question._replace(bound=rule, by=ruled(rule, question.by, question.today))
 
 
 def _of_libraries(question: _Question, found: OperandPair, store: Store | None) -> tuple[Report, Iterator[Step]]:
@@ -147,7 +161,7 @@ def _steps_of_libraries(
     asked = DecisionRequest(fail_on=question.fail_on, require=question.require, allow=plan)
     if released is not None:
         why, channel = compared_as(question.old) if is_reference(question.old) else ("release", "")
-        asked = replace(asked, why=why, channel=channel, profile=released.line.profile)
+        asked = replace(asked, why=why, channel=channel, profile=released.line.profile, bound=question.bound)
     yield partial(decided, asked=asked)
 
 

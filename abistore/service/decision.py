@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from abistore.errors import EvidenceMissing
+from abistore.errors import EvidenceMissing, RuleBound
 from abistore.model.decision import (
     FOR_SCHEME,
     AllowPlan,
+    AllowRule,
     Bump,
     ComparedAs,
     Counterpart,
@@ -26,12 +27,16 @@ from abistore.model.decision import (
     Way,
     bump,
 )
-from abistore.model.findings import VERDICT_OF, FailOn, Impact, Side, Verdict
+from abistore.model.declarations import FACETS
+from abistore.model.findings import VERDICT_OF, FailOn, Impact, RulingKey, Side, Verdict
 from abistore.model.labels import soname_change
 from abistore.report import reasons as words
 from abistore.report.model import ReleaseLibrary, Report, ReportedFinding, verdict_of
 from abistore.report.wording import ChangeFacts, facts_of, in_words, is_checked
 from abistore.service.judging import NOTHING, EvidenceRequirement, evidence_error, lacks, lacks_alone
+
+if TYPE_CHECKING:
+    from abistore.model.rules import BoundRule
 
 THRESHOLD: dict[FailOn, Verdict | None] = {
     "breaking": Verdict.BREAKING,
@@ -58,6 +63,13 @@ NEEDED_BUMP = "the breaks need this bump: built programs keep the old library"
 LAPSES: dict[str, ReasonCode] = {"expired": "waiver-expired", "void": "waiver-void"}
 
 
+LOOSER: frozenset[FailOn] = frozenset({"breaking", "never"})
+"""Values of ``--fail-on`` that let more pass than the default."""
+
+AS_STRICT: frozenset[AllowRule] = frozenset({"scheme", "never"})
+"""Values of ``--allow`` that let no more pass than the default."""
+
+
 class DecisionRequest(msgspec.Struct, frozen=True):
     """What is asked about a release, beside what was found.
 
@@ -65,7 +77,7 @@ class DecisionRequest(msgspec.Struct, frozen=True):
     without the evidence that ``require`` names. ``allow`` says what the line promises; without it, a promise is told
     and lets nothing pass. Findings that a merge base has already are ``inherited`` and do not fail. ``profile`` is the
     build profile of the line; ``None`` where no line is asked about, in which nothing can be approved.
-    ``promise`` is what the line promises where that is known already.
+    ``promise`` is what the line promises where that is known already. ``bound`` is the rule in the store.
     """
 
     why: ComparedAs = "file"
@@ -76,6 +88,7 @@ class DecisionRequest(msgspec.Struct, frozen=True):
     inherited: frozenset[str] = frozenset()
     profile: str | None = None
     promise: Bump | None = None
+    bound: BoundRule | None = None
 
 
 def compared_as(against: str | None) -> tuple[ComparedAs, str]:
@@ -144,12 +157,14 @@ def decide(report: Report, asked: DecisionRequest, parts: Sequence[Report] = ())
     A break that was found is worse than one that may have been missed: a release that fails is not undecided. The first
     release of a line was compared with itself, for want of another one.
     """
+    asked = _obeying(asked)
+    _check_ruling(report, asked)
     if asked.why == "first":
         return first_release(report.new, asked)
     found = _weighed(report, asked)
     missing = () if found.code else tuple(_missing(parts or (report,), report, asked.require))
     outcome: Outcome = "fail" if found.code else "undecided" if missing else "pass"
-    reasons = tuple(_reasons(report, found, missing))
+    reasons = (*_reasons(report, found, missing), *_bound(asked))
     return Decision(
         library=report.new.library,
         version=report.new.version or "",
@@ -170,13 +185,77 @@ def decide(report: Report, asked: DecisionRequest, parts: Sequence[Report] = ())
     )
 
 
+# --- what is bound ------------------------------------------------------------------------------------------------
+
+
+def refused(rule: BoundRule, what: str, hint: str) -> RuleBound:
+    """The error for an option that lets more pass than a rule does."""
+    return RuleBound(f"{what}: {rule.sentence}", f"{hint}; `abistore policy bound` shows the rules")
+
+
+def check_options(rule: BoundRule | None, fail_on: FailOn, allow: AllowRule | None) -> None:
+    """Raise :class:`RuleBound` for what lets more pass than a rule does."""
+    if rule is None:
+        return
+    if fail_on in LOOSER:
+        raise refused(rule, f"--fail-on {fail_on} does not apply", "leave --fail-on out, or fail on risk")
+    if allow is not None and allow not in AS_STRICT:
+        raise refused(rule, f"--allow {allow} does not apply", "leave --allow out, or pass never")
+
+
+def needed(rule: BoundRule | None, require: EvidenceRequirement) -> EvidenceRequirement:
+    """The evidence that a gate needs, with what is bound."""
+    if rule is None or set(rule.require) <= set(require.facets):
+        return require
+    facets = tuple(facet for facet in FACETS if facet in (*require.facets, *rule.require))
+    return replace(require, facets=facets)
+
+
+def planned(rule: BoundRule | None, plan: AllowPlan | None) -> AllowPlan | None:
+    """What decides which releases may break, with the scheme that is bound."""
+    if rule is None or not rule.scheme or plan is None:
+        return plan
+    return replace(plan, scheme=rule.scheme)
+
+
+def _obeying(asked: DecisionRequest) -> DecisionRequest:
+    """What is asked, as the rule in the store makes it. Raises :class:`RuleBound` for what lets more pass."""
+    rule = asked.bound
+    if rule is None:
+        return asked
+    check_options(rule, asked.fail_on, asked.allow.rule if asked.allow else None)
+    if asked.inherited:
+        raise RuleBound(f"--introduced-only does not apply: {rule.sentence}", "leave it out: every break counts")
+    promise = None if rule.scheme else asked.promise
+    require, allow = needed(rule, asked.require), planned(rule, asked.allow)
+    return replace(asked, require=require, allow=allow, promise=promise)
+
+
+def _check_ruling(report: Report, asked: DecisionRequest) -> None:
+    """Raise :class:`RuleBound` for a report by another policy than the bound one, or with suppressions."""
+    rule = asked.bound
+    if rule is None:
+        return
+    wanted = rule.policy or RulingKey().policy
+    if report.policy != wanted or report.suppression_digest:
+        other = "with suppressions" if report.policy == wanted else f"by policy {report.policy}"
+        raise RuleBound(f"a comparison {other} does not count: {rule.sentence}", f"compare by policy {wanted} alone")
+
+
+def _bound(asked: DecisionRequest) -> Iterator[Reason]:
+    if asked.bound is not None:
+        yield Reason("bound", asked.bound.sentence)
+
+
 def first_release(new: Side, asked: DecisionRequest) -> Decision:
     """The decision about the first release of a line, which no release precedes."""
+    asked = _obeying(asked)
     missing = lacks_alone(str(new), new.evidence, asked.require)
     outcome: Outcome = "undecided" if missing else "pass"
     reasons = (
         *(Reason("evidence-missing", each.sentence) for each in missing),
         Reason("first-release", f"{new} is the first release of its line: there is no previous release"),
+        *_bound(asked),
     )
     return Decision(
         new.library,
@@ -197,7 +276,7 @@ def first_release(new: Side, asked: DecisionRequest) -> Decision:
 
 def not_judged(new: Side, asked: DecisionRequest, old: Side, why: str) -> Decision:
     """The decision about a release that could not be compared with one that it has to be compared with."""
-    reasons = (Reason("not-judged", f"{new} was not compared with {old.version}: {why}"),)
+    reasons = (Reason("not-judged", f"{new} was not compared with {old.version}: {why}"), *_bound(asked))
     return Decision(
         new.library,
         new.version or "",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from abistore.errors import AbistoreError, Incomparable, SnapshotNotFound, UsageError
+from abistore.errors import AbistoreError, Incomparable, RuleBound, SnapshotNotFound, UsageError
 from abistore.limits import limits_for
 from abistore.model.decision import FOR_SCHEME
 from abistore.model.findings import FailOn
@@ -18,6 +18,7 @@ from abistore.model.words import counted
 from abistore.report.model import Report, ReportedFinding, every, fails
 from abistore.report.outline import parts_of_report, verdict
 from abistore.service import verdicts
+from abistore.service.binding import names_for, rule_for, ruled
 from abistore.service.comparing import compare
 from abistore.service.consumer_verdicts import JudgedConsumer, consumers_broken, hurt_first, judged_consumer
 from abistore.service.consumers import ReleaseNeeds, consumers_of, names_of, with_consumers
@@ -30,6 +31,7 @@ from abistore.service.snapshots import ExtractOptions, OperandPair, Selection, c
 from abistore.service.verdicts import judged
 
 if TYPE_CHECKING:
+    from abistore.model.rules import BoundRule
     from abistore.service.ruling import Ruling
     from abistore.store.store import Store
 
@@ -268,6 +270,8 @@ def _result(store: Store, judged: Ingested, plan: GatePlan) -> GateResult:
         return GateResult(judged, judged.exit_code, sentence(judged, plan.channel))
     since = _since(store, report, plan) if plan.merge_base is not None else SinceMergeBase()
     told = since.introduced, since.inherited
+    if plan.introduced_only and (rule := rule_for(store, names_for(report.new.library, report.new.soname))):
+        return _refused_by(rule, judged)
     if plan.introduced_only and since.inherited:
         asked = DecisionRequest(
             *("baseline", plan.channel, plan.files.gate.fail_on),
@@ -289,6 +293,14 @@ def _result(store: Store, judged: Ingested, plan: GatePlan) -> GateResult:
         untold=since.untold,
         ways=tuple(each.sentence for each in report.decision.ways),
     )
+
+
+def _refused_by(rule: BoundRule, judged: Ingested) -> GateResult:
+    """What a gate says that is asked to pass over breaks of before, where the store does not let it."""
+    error = RuleBound(f"--introduced-only does not apply: {rule.sentence}", "leave it out: every break counts")
+    told = {"code": error.code, "error": error.message, "hint": error.hint, "exit_code": error.exit_code}
+    failed = msgspec.structs.replace(judged, status="failed", **told)
+    return GateResult(failed, error.exit_code, f"{judged.path}: {error.message}")
 
 
 def since_merge_base(
@@ -326,7 +338,8 @@ def _before(store: Store, report: Report, plan: GatePlan) -> tuple[str, Inherite
         base = merge_base(store, report, plan.files.profile, plan.merge_base)
     except SnapshotNotFound as error:
         return "", Inherited(untold=error.message)
-    return base.reference, inherited(store, base, report, plan.files.profile, plan.files.gate.by)
+    by = ruled(rule_for(store, (report.new.library,)), plan.files.gate.by)
+    return base.reference, inherited(store, base, report, plan.files.profile, by)
 
 
 class BuildReviewPlan(Given, frozen=True):

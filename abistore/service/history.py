@@ -32,11 +32,12 @@ from abistore.report.history import HistoryRow as HistoryRow
 from abistore.report.model import SCHEMA, Report, Summary, VerdictName
 from abistore.report.outline import evidence_gap, outline
 from abistore.service.approved_gates import approved, day, of_library, place_between
+from abistore.service.binding import rule_for, ruled
 from abistore.service.bisect import Broken, broken_by
 from abistore.service.blame import AskedRelease, DepartureFinder, lacks
 from abistore.service.consumers import allow_plan
 from abistore.service.database import Database, using
-from abistore.service.decision import DecisionRequest, compared_as, decide, first_release, not_judged
+from abistore.service.decision import DecisionRequest, compared_as, decide, first_release, needed, not_judged
 from abistore.service.judging import usual
 from abistore.service.listing import (
     ListedLine,
@@ -53,6 +54,7 @@ from abistore.service.predecessors import Predecessors
 from abistore.service.verdicts import ConsecutiveJudge, StepVerdicts, VerdictKeeper, key_of, sentences
 
 if TYPE_CHECKING:
+    from abistore.model.rules import BoundRule
     from abistore.model.versions import DeprecationWindow
     from abistore.service.ruling import Ruling
     from abistore.store.store import Store
@@ -144,7 +146,9 @@ def history(
     """
     with using(database) as store, VerdictKeeper(database) as keeper, with_cycle_collection():
         keys = lines_of(store, library, target, profile)
-        judging = HistoryJudging(store, by, keeper, progress, judge, day(today), deprecation)
+        rule = rule_for(store, (library,))
+        by = ruled(rule, by, today)
+        judging = HistoryJudging(store, by, keeper, progress, judge, day(today), deprecation, rule)
         return tuple(_history(store, key, channel, judging) for key in keys)
 
 
@@ -171,6 +175,7 @@ class HistoryJudging(NamedTuple):
     judge: bool = True
     today: date = date.max
     deprecation: DeprecationWindow | None = None
+    rule: BoundRule | None = None
 
 
 def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) -> History:
@@ -266,7 +271,8 @@ class _Verdicts:
         self._known = dict(judging.store.verdict_summaries(key, str(ENGINE)))
         self._judge = ConsecutiveJudge(judging.store, judging.by)
         approvals = of_library(judging.store.approvals(), key.library)
-        self._decisions = StoredDecisions(judging.store, approvals, judging.today, judging.deprecation)
+        terms = judging.today, judging.deprecation, judging.rule
+        self._decisions = StoredDecisions(judging.store, approvals, *terms)
         self._last: dict[tuple[Release, Release], StoredVerdict] = {}
 
     @property
@@ -306,7 +312,7 @@ class _Verdicts:
     ) -> Decision:
         """The decision about a release beside another one; about the first of a line where there is no other."""
         if old is None or found is None:
-            return first_decision(new)
+            return first_decision(new, self._judging.rule)
         return self._decisions.beside(old, new, found, lambda: self._verdict(old, new), against)
 
     def _verdict(self, old: Release, new: Release) -> StoredVerdict | None:
@@ -363,13 +369,15 @@ def _gap(release: Release, told: Told) -> str:
 class StoredDecisions(NamedTuple):
     """Decides about the releases of one library: with what is approved of it ``today``, by its scheme.
 
-    With ``deprecation``, no release passes that removes what was not deprecated for so long.
+    With ``deprecation``, no release passes that removes what was not deprecated for so long. ``rule`` is what the store
+    binds to the library; the verdicts are by its policy.
     """
 
     store: Store
     approvals: tuple[Approval, ...]
     today: date
     deprecation: DeprecationWindow | None = None
+    rule: BoundRule | None = None
 
     def beside(
         self,
@@ -384,11 +392,13 @@ class StoredDecisions(NamedTuple):
         ``given`` has the findings: it is asked where something may fail.
         """
         why, channel = compared_as(against)
-        asked = DecisionRequest(why, channel, require=usual(against, "api_break"), profile=new.line.profile)
+        profile, required = new.line.profile, needed(self.rule, usual(against, "api_break"))
+        asked = DecisionRequest(why, channel, require=required, profile=profile, bound=self.rule)
         if isinstance(found, str):
             return not_judged(new.side, asked, old.side, found)
         plan = allow_plan(self.store, old, new.soname, new.provenance)
-        whole = None if _suffices(old, new, found) and not self.deprecation else given()
+        may_lack = self.deprecation or required.facets
+        whole = None if _suffices(old, new, found) and not may_lack else given()
         report = _bare(old, new, found) if whole is None else outline(whole.comparison, churn=whole.churn)
         if whole is not None and self.deprecation is not None:
             early = early_removals(self.store, report, old, moment(new), self.deprecation)
@@ -453,24 +463,28 @@ class _StoredOutcomes(NamedTuple):
         if not stored:
             return {}
         line = stored[0].line
+        rule = rule_for(self.store, (line.library,))
+        by = ruled(rule, None, self.today)
         known = self.store.verdict_summaries(line, str(ENGINE))
-        decisions = StoredDecisions(self.store, of_library(self.approvals, line.library), self.today)
+        approvals = of_library(self.approvals, line.library)
+        decisions = StoredDecisions(self.store, approvals, self.today, rule=rule)
         found, predecessors = dict[str, Outcome](), Predecessors()
         for new in stored:
             old = predecessors.of(new.version)
             predecessors.add(new)
-            told = known.get((old.sequence, new.sequence, STRICT)) if old else None
+            key = key_of(by, old, new) if old else STRICT
+            told = known.get((old.sequence, new.sequence, key)) if old else None
             if new.version in asked and old is None:
-                found[new.version] = first_decision(new).outcome
+                found[new.version] = first_decision(new, rule).outcome
             elif new.version in asked and old and told:
-                given = partial(self.store.find_verdict, old, new, STRICT, str(ENGINE))
+                given = partial(self.store.find_verdict, old, new, key, str(ENGINE))
                 found[new.version] = decisions.beside(old, new, told, given).outcome
         return found
 
 
-def first_decision(release: Release) -> Decision:
-    """The decision about the first release of a line."""
-    return first_release(release.side, DecisionRequest("first", profile=release.line.profile))
+def first_decision(release: Release, rule: BoundRule | None = None) -> Decision:
+    """The decision about the first release of a line, with what the store binds to it."""
+    return first_release(release.side, DecisionRequest("first", profile=release.line.profile, bound=rule))
 
 
 def _suffices(old: Release, new: Release, found: VerdictSummary) -> bool:

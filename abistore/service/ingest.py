@@ -52,7 +52,14 @@ if TYPE_CHECKING:
 
 
 def admit(store: Store, arrival: Arrival, gate: Gate, *, dry_run: bool = False) -> Admitted:
-    """Store ``arrival``; it is judged first if ``gate`` asks for anything. With ``dry_run`` nothing is written."""
+    """Store ``arrival``; it is judged first if ``gate`` asks for anything. With ``dry_run`` nothing is written.
+
+    What the store binds to its library makes the gate stricter. Raises :class:`RuleBound` for a looser one.
+    """
+    if store.rules():
+        from abistore.service.binding import names_for, obeyed  # imports all that judges
+
+        gate = obeyed(store, gate, names_for(arrival.line.library, arrival.soname))
     if dry_run:
         from abistore.service.admission import foresee
 

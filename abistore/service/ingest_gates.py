@@ -12,6 +12,7 @@ from abistore.extract.reader import ExtractOptions
 from abistore.model.decision import AllowRule, Decision
 from abistore.model.history import IngestOutcome, IngestRequest, LineKey, Release
 from abistore.model.labels import Given
+from abistore.model.rules import BoundRule
 from abistore.model.snapshot import Snapshot
 from abistore.model.versions import DeprecationWindow
 from abistore.report.model import Report
@@ -33,7 +34,7 @@ class Gate(Given, frozen=True):
     release at which that stands, too; with ``if_unset`` only if there is none, nor was before. With ``bootstrap`` a
     missing baseline is for new lines alone: one that ever had a baseline, at any channel, is refused. What is
     approved ``today`` does not fail it. With ``deprecation``, what a release removes must have been deprecated for that
-    long. With ``consumers``, each break has the stored programs that it hurts.
+    long. With ``consumers``, each break has the stored programs that it hurts. ``rule`` is what the store binds.
     """
 
     against: str | None = None
@@ -48,11 +49,13 @@ class Gate(Given, frozen=True):
     allow: AllowRule = "scheme"
     deprecation: DeprecationWindow | None = None
     consumers: bool = False
+    rule: BoundRule | None = None
 
     @property
     def is_open(self) -> bool:
         """Whether everything passes, and no baseline moves."""
-        return not (self.against or self.channel or self.required.facets)
+        is_bound = self.rule is not None and self.rule.since_soname
+        return not (self.against or self.channel or self.required.facets or is_bound)
 
     @property
     def required(self) -> EvidenceRequirement:
@@ -97,6 +100,12 @@ class Arrival(msgspec.Struct, frozen=True):
         line = LineKey(request.library or snapshot.library, str(snapshot.target), request.profile)
         labelled = msgspec.structs.replace(snapshot, library=line.library, version=request.version)
         return cls(line, request, labelled)
+
+    @property
+    def soname(self) -> str | None:
+        """What programs load it by."""
+        facts = self.snapshot.facts if self.snapshot else None
+        return self.release.soname if self.release else facts.name if facts else None
 
     @classmethod
     def known(cls, release: Release, actor: str) -> Arrival:

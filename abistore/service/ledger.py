@@ -38,6 +38,7 @@ from abistore.model.words import counted, of_all
 from abistore.report.outline import evidence_gap
 from abistore.report.wording import named
 from abistore.service.approved_gates import day, of_library
+from abistore.service.binding import names_for, rule_for, ruled
 from abistore.service.bisect import Broken, StepJudge, broken_by, broken_names, steps_at_once
 from abistore.service.blame import AskedRelease, DepartureFinder, Departures, lacks, last_with, needed
 from abistore.service.database import Database, line_target, using
@@ -58,6 +59,7 @@ from abistore.service.verdicts import (
 
 if TYPE_CHECKING:
     from abistore.model.history import Progress
+    from abistore.model.rules import BoundRule
     from abistore.model.versions import DeprecationWindow
     from abistore.service.ruling import Ruling
     from abistore.store.store import Store
@@ -167,6 +169,8 @@ def ledger_of(
     passed to ``keep``. ``today`` decides which approvals apply, and ``deprecation`` how long a removed declaration must
     have been deprecated.
     """
+    rule = rule_for(store, names_for(release.line.library, release.soname))
+    by = ruled(rule, by, today)
     asked = PairJudge(store, by, keep)
     earlier = before(store, release)
     moves = [move for move in store.baseline_history(release.line.library) if move.line == release.line]
@@ -177,23 +181,23 @@ def ledger_of(
     departures = DepartureFinder(store.walk(), (*earlier, release), steps).before(sought)
     left = (each for each in last_with(departures.found) if _is_needed(departures, asked(each, release), each, sought))
     found = [*measures, *(Measure(each, (BaselineRole("last_with"),)) for each in left)]
-    standings = tuple(_standing(asked, each, (release, day(today)), deprecation) for each in found)
+    standings = tuple(_standing(asked, each, (release, day(today)), deprecation, rule) for each in found)
     return Ledger(
         release,
         standings,
         worst_of(each.verdict for each in standings if each.supported),
-        _decisive(release, standings),
+        _decisive(release, standings, rule),
         (*remarks(store, sought, measures, departures, asked), *_unjudged(release, steps)),
         standing_here(release, moves),
     )
 
 
-def _decisive(release: Release, standings: Sequence[Standing]) -> Decision:
+def _decisive(release: Release, standings: Sequence[Standing], rule: BoundRule | None) -> Decision:
     """The decision that asks most of a release; that about a first one where no supported baseline is there."""
     asked = [each.decision for each in standings if each.supported]
     if asked:
         return worst_decision(asked)
-    return first_decision(release)
+    return first_decision(release, rule)
 
 
 class PairJudge:
@@ -249,12 +253,16 @@ def _unjudged(release: Release, steps: StepJudge) -> Iterator[str]:
 
 
 def _standing(
-    asked: PairJudge, measure: Measure, at: tuple[Release, date], deprecation: DeprecationWindow | None
+    asked: PairJudge,
+    measure: Measure,
+    at: tuple[Release, date],
+    deprecation: DeprecationWindow | None,
+    rule: BoundRule | None,
 ) -> Standing:
     (release, today), old, store = at, measure.against, asked.store
     given = asked(old, release)
     approvals = of_library(store.approvals(), release.line.library)
-    decisions = StoredDecisions(store, approvals, today, deprecation)
+    decisions = StoredDecisions(store, approvals, today, deprecation, rule)
     found = given if isinstance(given, str) else store.summary_of(given)
     whole = None if isinstance(given, str) else given
     asked_as = _words(measure.roles, old)

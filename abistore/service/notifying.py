@@ -21,6 +21,7 @@ from abistore.model.history import AuditRecord, Release, StoredVerdict, VerdictS
 from abistore.model.labels import Given
 from abistore.patterns import pattern
 from abistore.service.approved_gates import day, of_library
+from abistore.service.binding import rule_for, ruled
 from abistore.service.database import Database, using
 
 if TYPE_CHECKING:
@@ -117,12 +118,18 @@ class _Told:
         about = self._verdict(one) if one.action == "verdict" else _parsed(one)
         return Event(cursor, *words, **about, origin=one.origin)
 
-    def _decisions_of(self, library: str) -> Callable[..., Outcome]:
+    def _decisions_of(self, library: str) -> Callable[..., Outcome | None]:
         from abistore.service.history import StoredDecisions  # with all that judges
+        from abistore.service.verdicts import key_of
 
-        decisions = StoredDecisions(self._store, of_library(self._store.approvals(), library), day(None))
+        rule = rule_for(self._store, (library,))
+        approvals = of_library(self._store.approvals(), library)
+        decisions = StoredDecisions(self._store, approvals, day(None), rule=rule)
 
-        def outcome(old: Release, new: Release, found: VerdictSummary, ruling: RulingKey) -> Outcome:
+        def outcome(old: Release, new: Release, found: VerdictSummary, ruling: RulingKey) -> Outcome | None:
+            if key_of(ruled(rule, None), old, new) != ruling and rule is not None:
+                return None  # by another policy than the bound one
+
             def given() -> StoredVerdict | None:
                 return self._store.find_verdict(old, new, ruling, str(ENGINE))
 

@@ -227,3 +227,16 @@ def _first(store: Store, line: LineKey) -> str:
 
 def _is_set(store: Store, line: LineKey, channel: str) -> bool:
     return any((move.line, move.channel) == (line, channel) for move in store.baselines(line.library))
+
+
+def earlier_of_soname(
+    store: Store, line: LineKey, version: str, soname: str | None, itself: Release | None = None
+) -> tuple[Release, ...]:
+    """The releases of a SONAME before the place that ``version`` has in its line, or would have; builds between
+    releases are none."""
+    last = store.preceding(line, version, itself.sequence) if itself else store.preceding(line, version)
+    if last is None:
+        return ()
+    ordered = store.releases(line.library, line.target, line.profile)
+    earlier = ordered[: ordered.index(last) + 1]
+    return tuple(each for each in earlier if each.soname == soname and not is_unreleased(each.version))

@@ -24,15 +24,17 @@ from abistore.report.model import Report
 from abistore.report.wording import named
 from abistore.service import ASKER, PROGRAM
 from abistore.service.approved_gates import with_said
+from abistore.service.binding import evidence_for, names_for, rule_for, ruled
 from abistore.service.consumers import allow_plan, with_consumers
 from abistore.service.database import Database, line_target, user, using
-from abistore.service.decision import DecisionRequest, compared_as, decided
+from abistore.service.decision import DecisionRequest, check_options, compared_as, decided
 from abistore.service.judging import EvidenceRequirement, churn, concluded, report, stated, usual
 from abistore.service.log import early_removals, moment, with_origins
 from abistore.service.predecessors import (
     UsualCounterpart,
     beside_itself,
     counterpart,
+    earlier_of_soname,
     passed_over,
     usual_counterpart,
 )
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from abistore.diffing.judge.successive import JudgedAgainst
     from abistore.diffing.reuse import Differing
     from abistore.diffing.side import SideFacts
+    from abistore.model.rules import BoundRule
     from abistore.model.versions import DeprecationWindow
     from abistore.service.ruling import Ruling
     from abistore.store.store import Store
@@ -115,33 +118,63 @@ def verdict(
     nor findings that are approved ``today`` fail it. With ``consumers``, each break has the stored programs that it
     hurts, and with ``witness`` a program that shows it. Raises :class:`SnapshotNotFound`.
     """
+    asked = _Asked(against, fail_on, require, by, today, allow, deprecation, consumers, witness)
     with using(database) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
+        rule = rule_for(store, names_for(release.line.library, release.soname))
+        check_options(rule, fail_on, allow)
+        asked = asked._replace(by=ruled(rule, by, today), require=evidence_for(rule, require, usual(against, fail_on)))
         before = counterpart(store, release, "prev" if against is None else against)
-        other = before or release
-        judgement = _told(store, judged(store, other, release, by=by), against, today)
-        judgement = msgspec.structs.replace(judgement, report=with_origins(store, judgement.report, other, release))
-        if consumers:
-            sides = store.load(other), store.load(release)
-            judgement = msgspec.structs.replace(judgement, report=with_consumers(store, judgement.report, sides))
-        if witness:
-            judgement = msgspec.structs.replace(
-                judgement, report=_with_witnesses(store, judgement.report, other, release)
-            )
-        judgement = _noted(judgement, tuple(stated(judgement.report, other.provenance, release.provenance)))
-        plan = allow_plan(store, other, release.soname, release.provenance, allow)
-        if deprecation is not None:
-            early = early_removals(store, judgement.report, other, moment(release), deprecation)
-            plan = msgspec.structs.replace(plan, early=early)
-        if before is not None and against in {None, "prev"}:
-            judgement = _noted(judgement, passed_over(store, other, release.version))
-        if before == release:
-            judgement = _noted(judgement, (beside_itself(release),))
-    remember(database, judgement)
-    required = usual(against, fail_on) if require is None else require
+        found = [_against(store, before, release, asked, rule)]
+        if rule is not None and rule.since_soname:
+            earlier = earlier_of_soname(store, release.line, release.version, release.soname, release)
+            others = [each for each in earlier if each != before]
+            found += [_against(store, each, release, asked._replace(against=each.version), rule) for each in others]
+    for each in found:
+        remember(database, each)
+    return found[0] if found[0].report.exit_code else max(found, key=lambda each: bool(each.report.exit_code))
+
+
+class _Asked(NamedTuple):
+    """What is asked about a release, as :func:`verdict` takes it."""
+
+    against: str | None
+    fail_on: FailOn
+    require: EvidenceRequirement | None
+    by: Ruling | None
+    today: date | None
+    allow: AllowRule
+    deprecation: DeprecationWindow | None
+    consumers: bool
+    witness: bool
+
+
+def _against(
+    store: Store, before: Release | None, release: Release, asked: _Asked, rule: BoundRule | None
+) -> Judgement:
+    """The verdict about a release beside another one, with the decision; beside itself where there is no other."""
+    other, against = before or release, asked.against
+    judgement = _told(store, judged(store, other, release, by=asked.by), against, asked.today)
+    judgement = msgspec.structs.replace(judgement, report=with_origins(store, judgement.report, other, release))
+    if asked.consumers:
+        sides = store.load(other), store.load(release)
+        judgement = msgspec.structs.replace(judgement, report=with_consumers(store, judgement.report, sides))
+    if asked.witness:
+        report = _with_witnesses(store, judgement.report, other, release)
+        judgement = msgspec.structs.replace(judgement, report=report)
+    judgement = _noted(judgement, tuple(stated(judgement.report, other.provenance, release.provenance)))
+    plan = allow_plan(store, other, release.soname, release.provenance, asked.allow)
+    if asked.deprecation is not None:
+        early = early_removals(store, judgement.report, other, moment(release), asked.deprecation)
+        plan = msgspec.structs.replace(plan, early=early)
+    if before is not None and against in {None, "prev"}:
+        judgement = _noted(judgement, passed_over(store, other, release.version))
+    if before == release:
+        judgement = _noted(judgement, (beside_itself(release),))
+    required = usual(against, asked.fail_on) if asked.require is None else asked.require
     why = compared_as(against) if before is not None else ("first", "")
-    asked = DecisionRequest(*why, fail_on, required, plan, profile=release.line.profile)
-    return msgspec.structs.replace(judgement, report=decided(judgement.report, asked))
+    request = DecisionRequest(*why, asked.fail_on, required, plan, profile=release.line.profile, bound=rule)
+    return msgspec.structs.replace(judgement, report=decided(judgement.report, request))
 
 
 class UsualVerdict(msgspec.Struct, frozen=True):

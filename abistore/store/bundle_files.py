@@ -17,7 +17,7 @@ from abistore.model.approvals import Approval, ConsumedSymbol, Unseen
 from abistore.model.declarations import FACETS, Facet, Kind, Name
 from abistore.model.environments import Environment
 from abistore.model.history import FindingReview, LineKey
-from abistore.model.rules import Rule
+from abistore.model.rules import Binding
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import (
     Evidence,
@@ -191,7 +191,7 @@ class EnvironmentRecord(BundleRecord, frozen=True, tag="environment"):
 class RuleRecord(BundleRecord, frozen=True, tag="rule"):
     """A rule that was bound there, or taken back."""
 
-    said: Rule
+    said: Binding
 
 
 class AuditLine(BundleRecord, frozen=True, tag="audit"):

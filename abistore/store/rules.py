@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from sqlalchemy import bindparam, insert, select, update
 
 from abistore.model.history import Side
-from abistore.model.rules import Rule, in_force, stricter
+from abistore.model.rules import Binding, in_force, stricter
 from abistore.store import tables
 from abistore.store.database import Database, record, stamp
 from abistore.store.tables import checksum
@@ -34,19 +34,19 @@ _SEAL = update(tables.bound_rule).where(_RULE.id == bindparam("identifier"))
 _COUNT = update(tables.root).values(rules=_ROOT.rules + bindparam("seal"))
 
 
-def every(database: Database) -> tuple[Rule, ...]:
+def every(database: Database) -> tuple[Binding, ...]:
     """All that was bound and taken back, oldest first. Raises :class:`StoreError` where a row is not as written."""
     return tuple(map(_read, sealed_rows(database, _EVERY, "a bound rule")))
 
 
-def _read(values: Sequence[Any]) -> Rule:
+def _read(values: Sequence[Any]) -> Binding:
     told = dict(zip(COLUMNS, values, strict=True))
     words = {each: bool(told[each]) for each in ("since_soname", "withdrawn")}
     require = tuple(filter(None, told["require"].split(",")))
-    return Rule(**{**told, **words, "require": require, "bound": datetime.fromisoformat(told["bound"])})
+    return Binding(**{**told, **words, "require": require, "bound": datetime.fromisoformat(told["bound"])})
 
 
-def bind(database: Database, said: Rule) -> bool:
+def bind(database: Database, said: Binding) -> bool:
     """Write a rule down, or that it is taken back; false where the last one of its pattern said the same."""
     with database.transaction():
         database.rows(_HOLD)
@@ -58,7 +58,7 @@ def bind(database: Database, said: Rule) -> bool:
         return True
 
 
-def _audited(said: Rule, last: Rule | None) -> tuple[str, str, str]:
+def _audited(said: Binding, last: Binding | None) -> tuple[str, str, str]:
     before = last.words if last and not last.withdrawn else ""
     if said.withdrawn:
         return "unbind", said.pattern, "; ".join(filter(None, (before, said.reason)))
@@ -66,7 +66,7 @@ def _audited(said: Rule, last: Rule | None) -> tuple[str, str, str]:
     return "bind", said.pattern, "; ".join(filter(None, told))
 
 
-def append(database: Database, said: Rule) -> None:
+def append(database: Database, said: Binding) -> None:
     """Write a row, whatever was bound before."""
     values = {
         **{each: getattr(said, each) for each in COLUMNS},
@@ -81,7 +81,7 @@ def append(database: Database, said: Rule) -> None:
     database.run(_COUNT, {"seal": seal})
 
 
-def bring(database: Database, told: Sequence[Rule], prefer: Side | None) -> tuple[int, list[str]]:
+def bring(database: Database, told: Sequence[Binding], prefer: Side | None) -> tuple[int, list[str]]:
     """Bind what another store binds, so that the stricter of both holds: how many rows that writes, and conflicts.
 
     What is bound here stays bound where it was taken back there. Two policies, or two schemes, of one pattern are a
@@ -93,7 +93,7 @@ def bring(database: Database, told: Sequence[Rule], prefer: Side | None) -> tupl
     return len(new), conflicts
 
 
-def brought(ledger: Sequence[Rule], told: Sequence[Rule], prefer: Side | None) -> tuple[list[Rule], list[str]]:
+def brought(ledger: Sequence[Binding], told: Sequence[Binding], prefer: Side | None) -> tuple[list[Binding], list[str]]:
     """The rows that :func:`bring` writes, and the conflicts."""
     known = {one.pattern for one in ledger}
     new = [one for one in told if one.pattern not in known]
@@ -119,5 +119,5 @@ def _named(demands: Sequence[Any]) -> dict[str, Any]:
     return dict(zip(_DEMANDS, demands, strict=True))
 
 
-def _same(one: Rule, demands: Sequence[Any]) -> bool:
+def _same(one: Binding, demands: Sequence[Any]) -> bool:
     return tuple(getattr(one, each) for each in _DEMANDS) == tuple(demands)

@@ -14,7 +14,7 @@ from abistore.errors import BundleError, VersionTaken
 from abistore.model.approvals import Approval
 from abistore.model.environments import Environment, EnvironmentMember
 from abistore.model.history import FindingReview, IngestRequest, LineKey, Merged, Side
-from abistore.model.rules import Rule
+from abistore.model.rules import Binding
 from abistore.model.snapshot import Snapshot
 from abistore.store import bundle_files
 from abistore.store.bundle_files import (
@@ -113,7 +113,7 @@ RENAMED = {
     "review": set(FindingReview.__struct_fields__),
     "environment": set(Environment.__struct_fields__),
     "environment_member": set(EnvironmentMember.__struct_fields__),
-    "bound_rule": set(Rule.__struct_fields__),
+    "bound_rule": set(Binding.__struct_fields__),
     "consumer_import": {"body"},
     "consumer_type": {"name_id", "shape_id"},
 }

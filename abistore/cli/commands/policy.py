@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import msgspec
 
-from abistore.arguments import Described, ExplainedName, KindElement, KindImpact, Operand, Output
+from abistore.arguments import Actor, Described, ExplainedName, KindElement, KindImpact, Operand, Output, Reason
 from abistore.cli.options import SharedSettings
 from abistore.cli.output import answer, is_file, note, progress, table, width, write_file
 from abistore.cli.reading_options import JudgingOptions, LineOptions, ReadingOptions, SideOptions
@@ -164,7 +164,7 @@ def _explained(one: ExplainedKind, near_misses: bool) -> Iterator[str]:
 POLICY_HEADS = ("impact", "selects", "where", "expires", "reason")
 HEADS = ("state", "selects", "expires", "where", "label", "reason")
 
-policy_command = group("policy", "Show and check policies and suppressions.")
+policy_command = group("policy", "Show and check policies and suppressions; bind libraries to rules.")
 
 
 @verb("show", inside=policy_command, store=False, gives={"policy": "service.ruling:policy_card"})
@@ -220,6 +220,88 @@ def policy_check_command(settings: SharedSettings, file: Annotated[str, Describe
             f"{card.name}: sound, {counted(len(card.overrides), 'override')}{f', {expired} expired' if expired else ''}"
         ),
     )
+
+
+Pattern: TypeAlias = Annotated[str, Described(metavar="LIBRARY|PATTERN", complete="library")]
+
+BOUND_HEADS = ("libraries", "demands", "since", "by", "reason", "stored libraries")
+
+
+@verb("bind", inside=policy_command, gives={"bound": "service.binding:bind"})
+def bind_command(
+    settings: SharedSettings,
+    pattern: Pattern,
+    *,
+    policy: Annotated[
+        str | None,
+        Described("Judge by this policy alone; the text of a file is stored.", metavar="NAME|FILE", complete="policy"),
+    ] = None,
+    scheme: Annotated[
+        Literal["pep440", "semver", "debian", "plain"] | None,
+        Described("Decide by this version scheme which releases may break."),
+    ] = None,
+    require: Annotated[
+        str | None,
+        Described(
+            "Evidence that both sides must have completely: some of symbol,layout,source.", metavar="FACETS", main=True
+        ),
+    ] = None,
+    since_soname: Annotated[
+        bool, Described("Judge against every earlier release with the same SONAME, too.", main=True)
+    ] = False,
+    reason: Reason = "",
+    actor: Actor = "",
+) -> None:
+    """Bind a library, or those that PATTERN matches, to a rule that their gates obey whatever they are asked.
+
+    `gate`, `ingest`, `verdict`, `history`, `compare` with a stored release, Python and MCP obey it. Options that let
+    more pass are an error (64, rule-bound): --fail-on breaking or never, --allow other than scheme and never,
+    --require none, --suppress, --introduced-only and another --policy. What the rule leaves out is as gates do it by
+    default. Several rules hold together.
+
+    On PostgreSQL, who may bind is decided by privileges on the table bound_rule (docs/policies.md).
+
+    \b
+    abistore policy bind 'lib*' --require layout --reason 'shipped to customers'
+    abistore policy bind libfoo --policy sdk.yaml --since-soname --reason LIB-7
+    """
+    from abistore.service.binding import BindingPlan, bind
+
+    plan = BindingPlan(reason, policy, scheme or "", require, since_soname, actor)
+    done = bind(pattern, plan, database=settings.database)
+    before = f"; was {done.replaced.words}" if done.replaced else ""
+    word = "bound" if done.changed else "bound already"
+    told = f"{word}: {pattern} to {done.rule.words}{before}; stored: {len(done.libraries)}"
+    answer(settings, {"bound": done}, lambda: told)
+
+
+@verb("bound", inside=policy_command, gives={"bound": "service.binding:bound"})
+def bound_command(
+    settings: SharedSettings,
+    library: Annotated[str | None, Described("The rules of this library.", complete="library")] = None,
+) -> None:
+    """List the rules that are bound in the store, or those of one LIBRARY, with who bound them and why."""
+    from abistore.service.binding import bound
+
+    found = bound(library, database=settings.database)
+    rows = [
+        (
+            *(each.rule.pattern, each.rule.words, f"{each.rule.bound:%Y-%m-%d}", each.rule.actor, each.rule.reason),
+            str(len(each.libraries)),
+        )
+        for each in found
+    ]
+    answer(settings, {"bound": found}, lambda: table(BOUND_HEADS, rows) if rows else "nothing is bound")
+
+
+@verb("unbind", inside=policy_command, gives={"unbound": "service.binding:unbind"})
+def unbind_command(settings: SharedSettings, pattern: Pattern, *, reason: Reason = "", actor: Actor = "") -> None:
+    """Take back what is bound to a library or PATTERN. The audit keeps who did it, and why."""
+    from abistore.service.binding import unbind
+
+    done = unbind(pattern, reason=reason, actor=actor, database=settings.database)
+    was = done.replaced.words if done.replaced else ""
+    answer(settings, {"unbound": done}, lambda: f"unbound: {pattern}; was {was}")
 
 
 suppress_group = group("suppress", "Suggest, check and list suppressions.", inside=policy_command)

@@ -25,9 +25,11 @@ from abistore.interface import (
     Style,
     Summary,
     UsageError,
+    bound_rule,
     compare,
     db_scheme,
     decided,
+    evidence_for,
     requirement,
     since_merge_base,
     usual_counterpart,
@@ -413,12 +415,14 @@ USUAL: Final[tuple[FailOn, EvidenceRequirement | None, AllowRule]] = ("api_break
 def gated(call: Call, report: Report, rules: tuple[FailOn, EvidenceRequirement | None, AllowRule] = USUAL) -> Report:
     """A comparison at the gate, by the version scheme of its library where one is stored."""
     fail_on, required, allow = rules
-    plan = AllowPlan(allow)
+    plan, bound = AllowPlan(allow), None
     if not call.has_no_store:
-        with call.store() as store, suppress(SnapshotNotFound):
-            plan = AllowPlan(allow, db_scheme(report.new.library, database=store).scheme)
-    needed = EvidenceRequirement(no_less=fail_on != "never") if required is None else required
-    return decided(report, DecisionRequest("release", "", fail_on, needed, plan))
+        with call.store() as store:
+            bound = bound_rule(report.new.library, report.new.soname, database=store)
+            with suppress(SnapshotNotFound):
+                plan = AllowPlan(allow, db_scheme(report.new.library, database=store).scheme)
+    needed = evidence_for(bound, required, EvidenceRequirement(no_less=fail_on != "never"))
+    return decided(report, DecisionRequest("release", "", fail_on, needed, plan, bound=bound))
 
 
 def _gate_answer(report: Report, comparison_id: str, since: tuple[str, ...]) -> GateAnswer:

@@ -8,6 +8,7 @@ import msgspec
 
 from abistore.arguments import Against, Declarations, HeaderPatch
 from abistore.interface import (
+    BoundRule,
     Judgement,
     OpenStore,
     Release,
@@ -18,6 +19,7 @@ from abistore.interface import (
     WhatIfPlan,
     WhatIfWay,
     baselines,
+    bound_rule,
     first_decision,
     releases,
     usual_verdict,
@@ -117,7 +119,8 @@ def abi_summary(
             return _answer(call, judged, _baseline(store, judged, chosen, against))
         usual = usual_verdict(reference, database=store, **of_line)
         if usual.judgement is None:
-            return _first(releases(library, **of_line, database=store)[0])
+            first = releases(library, **of_line, database=store)[0]
+            return _first(first, bound_rule(library, first.soname, database=store))
         answer = _answer(call, usual.judgement, _baseline(store, usual.judgement, chosen, usual.meant.word))
         why = (usual.meant.why,) if usual.meant.why else ()
         return msgspec.structs.replace(answer, warnings=(*why, *answer.warnings))
@@ -136,9 +139,9 @@ def _baseline(store: OpenStore, judged: Judgement, chosen: ChosenLine, against: 
     return BaselineCard(ref=ref, status="ok", trusted=True)
 
 
-def _first(release: Release) -> SummaryAnswer:
+def _first(release: Release, rule: BoundRule | None) -> SummaryAnswer:
     """The decision about the first release of a line, which has no verdict."""
-    decision = first_decision(release)
+    decision = first_decision(release, rule)
     return SummaryAnswer(
         headline=brief(decision.headline),
         verdict=None,

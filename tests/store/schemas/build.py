@@ -20,7 +20,7 @@ from abistore.model.declarations import Name
 from abistore.model.environments import EnvironmentMember
 from abistore.model.findings import Churn, Comparison, Finding, Impact, Verdict
 from abistore.model.history import DEFAULT_PROFILE, FindingReview, IngestRequest, StoredVerdict
-from abistore.model.rules import Rule
+from abistore.model.rules import Binding
 from abistore.model.snapshot import ReleaseTag
 from abistore.store.database import HEAD
 from abistore.store.store import Store
@@ -68,11 +68,11 @@ def fill(store: Store) -> None:
 
 def bind_rules(store: Store) -> None:
     """A rule of a pattern, and one that was bound twice and then taken back."""
-    first = Rule("liblarge", "shipped", "ana", datetime(2026, 5, 5, tzinfo=UTC), "sdk_vendor", require=("layout",))
+    first = Binding("liblarge", "shipped", "ana", datetime(2026, 5, 5, tzinfo=UTC), "sdk_vendor", require=("layout",))
     store.bind(first)
     store.bind(msgspec.structs.replace(first, actor="ben", scheme="semver"))
     store.bind(msgspec.structs.replace(first, actor="eva", reason="a mistake", withdrawn=True))
-    whole = Rule("lib*", "ours", "ana", datetime(2026, 5, 6, tzinfo=UTC), "own", "name: own\n", since_soname=True)
+    whole = Binding("lib*", "ours", "ana", datetime(2026, 5, 6, tzinfo=UTC), "own", "name: own\n", since_soname=True)
     store.bind(whole)
     store.bind(msgspec.structs.replace(whole, pattern="other"))
 
