@@ -302,6 +302,12 @@ from abistore.service.notifying import (
     notify as notify,
 )
 from abistore.service.snapshots import Selection as Selection
+from abistore.archive.reporting import (
+    ArchiveReport as ArchiveReport,
+    BrokenRelease as BrokenRelease,
+    RedGate as RedGate,
+    archive_report as archive_report,
+)
 from abistore.model.rules import BoundRule as BoundRule, Binding as Binding
 from abistore.service.binding import (
     BindingPlan as BindingPlan,

@@ -88,6 +88,7 @@ BY_HAND: Final[Mapping[str, str]] = {
     "approve export": "writes a file that people review in a repository",
     "approve sync": "takes over a file that people reviewed",
     "archive ingest": "stores many files: a person runs it where they lie",
+    "archive report": "reports on all libraries to people: abi_history is about one",
     "config completion": "is for shells",
     "config show": "shows the settings of the command line",
     "consumers add": "stores what programs use: a person names them",

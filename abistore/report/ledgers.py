@@ -58,6 +58,13 @@ def as_markdown(tables: Sequence[LedgerTable]) -> str:
     return visible("\n\n".join("\n".join(_markdown(each)) for each in tables))
 
 
+def as_html(title: str, tables: Sequence[LedgerTable]) -> str:
+    """The tables as one page that needs no other file."""
+    from abistore.report.drawing import environment  # the templates' language, for HTML only
+
+    return visible(environment().get_template("tables.html").render(title=title, tables=tables))
+
+
 def ledger_tables(ledgers: Sequence[Ledger]) -> list[LedgerTable]:
     """One table a release, with a row for each baseline; then each line that lacks the version."""
     missing = dict.fromkeys((each.release.version, one) for each in ledgers for one in each.missing)

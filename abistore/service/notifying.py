@@ -7,7 +7,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -108,7 +108,7 @@ class _Told:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._of_digest = cache(store.builds_of_digest)
+        self._of_digest = cache(partial(store.of_digest, candidates=True))
         self._summaries = cache(lambda line: store.verdict_summaries(line, str(ENGINE)))
         self._decisions = cache(self._decisions_of)
 

@@ -80,6 +80,7 @@ from abistore.store.snapshots import RowMemory, line_problems, unpack
 from abistore.store.timeline import returned
 from abistore.store.verdicts import WrittenFindings
 from abistore.store.walking import LineWalk
+from abistore.store.whole import importing_lines, whole_lines
 
 if TYPE_CHECKING:
     from abistore.store.bundle_files import AnyRecord
@@ -209,23 +210,16 @@ def _by_digest(database: Database, reference: str, target: str | None, profile: 
     return _newest(database, selected)
 
 
-def of_digest(database: Database, digits: str) -> tuple[Release, ...]:
-    """The releases whose digest begins with ``digits``, in the order of ingestion."""
+def of_digest(database: Database, digits: str, *, candidates: bool = False) -> tuple[Release, ...]:
+    """The releases, and perhaps candidates, whose digest begins with ``digits``, in the order of ingestion."""
     low, high = _between(digits)
-    digest = cards.SNAPSHOT.digest
-    return tuple(cards.find(database, and_(cards.RELEASES, digest >= low, digest <= high)))
+    digest, among = cards.SNAPSHOT.digest, cards.SNAPSHOT.superseded == 0 if candidates else cards.RELEASES
+    return tuple(cards.find(database, and_(among, digest >= low, digest <= high)))
 
 
 def of_file(database: Database, sha256: str) -> tuple[Release, ...]:
     """The releases that were read from a file with this SHA-256, in the order of ingestion."""
     return tuple(cards.find(database, and_(cards.RELEASES, cards.SNAPSHOT.sha256 == sha256))) if sha256 else ()
-
-
-def builds_of_digest(database: Database, digits: str) -> tuple[Release, ...]:
-    """The same with candidates, by the whole digest."""
-    return tuple(
-        cards.find(database, and_(cards.SNAPSHOT.superseded == 0, cards.SNAPSHOT.digest == bytes.fromhex(digits)))
-    )
 
 
 def _between(digits: str) -> tuple[bytes, bytes]:
@@ -551,6 +545,8 @@ class Store:
     verdict_states = _question(verdicts.states)
     consumers_state = _question(stored_consumers.state)
     overview = _question(overview)
+    whole_lines = _question(whole_lines)
+    importing_lines = _question(importing_lines)
     releases = _question(ordered_releases)
     candidates = _question(candidates)
     builds = _question(builds)
@@ -561,7 +557,6 @@ class Store:
     of_digest = _question(of_digest)
     of_file = _question(of_file)
 
-    builds_of_digest = _question(builds_of_digest)
     spellings = _question(spellings)
     spellings_near = _question(spellings_near)
     lines_with_types = _question(with_types)

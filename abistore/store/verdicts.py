@@ -371,16 +371,10 @@ _LATEST = (
     .order_by(_VERDICT.id.desc())
     .limit(1)
 )
-_OF_LINE = (
-    select(*SEALED)
-    .select_from(
-        tables.verdict.join(tables.snapshot, tables.snapshot.c.id == _VERDICT.new_id)
-        .join(tables.line)
-        .join(tables.library)
-    )
-    .where(OF_LINE, _GIVEN_HERE, _VERDICT.engine == bindparam("engine"))
-    .order_by(_VERDICT.id)
-)
+OF_ALL = select(*SEALED).where(_GIVEN_HERE, _VERDICT.engine == bindparam("engine")).order_by(_VERDICT.id)
+_OF_LINE = OF_ALL.select_from(
+    tables.verdict.join(tables.snapshot, tables.snapshot.c.id == _VERDICT.new_id).join(tables.line).join(tables.library)
+).where(OF_LINE)
 _BY_ID = select(*SEALED).where(_VERDICT.id == bindparam("verdict"))
 _PARTS = select(tables.verdict_part.c.part, tables.verdict_part.c.body).where(
     tables.verdict_part.c.verdict_id == bindparam("verdict")
@@ -431,15 +425,19 @@ def find(
 def summaries(database: Database, line: LineKey, engine: str) -> Mapping[tuple[int, int, RulingKey], VerdictSummary]:
     """The latest judgements that this store gave between releases of ``line``, by their sequence numbers and ruling."""
     rows = database.rows(_OF_LINE, {**labels(line), "engine": engine})
-    _check(database, rows)
     releases = cards.by_identifier(database, line) if rows else {}
-    found = {}
+    found = told(database, rows, releases)
+    return {(old.sequence, new.sequence, each.ruling): each for old, new, each in found}
+
+
+def told(
+    database: Database, rows: Sequence[Row], releases: Mapping[int, Release]
+) -> Iterator[tuple[Release, Release, VerdictSummary]]:
+    """What rows of :data:`OF_ALL` say of ``releases``, which are by row."""
+    _check(database, rows)
     for _, old_id, new_id, *row in rows:
-        old, new = releases.get(old_id), releases.get(new_id)
-        if old and new:  # releases of two lines are compared too
-            told = _summary(row[:-3], (old.evidence, new.evidence))
-            found[old.sequence, new.sequence, told.ruling] = told
-    return found
+        if (old := releases.get(old_id)) and (new := releases.get(new_id)):
+            yield old, new, _summary(row[:-3], (old.evidence, new.evidence))
 
 
 def summary(given: StoredVerdict) -> VerdictSummary:

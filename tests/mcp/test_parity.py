@@ -267,6 +267,7 @@ ALIKE = "the command wraps it: a test below compares what it writes or tells"
 FORM = "Python alone: the command line has it as an option, and MCP as an argument"
 OTHER: dict[str, str] = {
     "ingest": ALIKE,
+    "archive_report": "agents ask about one library: tests/archive/test_report.py",
     "archive_ingest": "no agent writes archives, which take hours and machines: tests/archive/test_ingest.py",
     "set_baseline": ALIKE,
     "set_release_baseline": "set_baseline in all lines of a version, for people: tests/store/test_lines.py",

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import click
 import msgspec
 
-from abistore.arguments import Described
+from abistore.arguments import Channel, Described, Output
 from abistore.cli.commands.ingest import AdmissionOptions, ReplacingOptions, StoringOptions, ingest_plan
 from abistore.cli.options import SharedSettings
-from abistore.cli.output import answer, note
+from abistore.cli.output import answer, is_file, note, write_file
 from abistore.cli.reading_options import BuildOptions, JudgingOptions, ReadingOptions
 from abistore.cli.rendering import AllowingOptions
 from abistore.cli.verbs import Options, group, verb
@@ -23,9 +24,13 @@ from abistore.model.words import counted, in_line
 
 if TYPE_CHECKING:
     from abistore.archive.log import ArchiveRun, FailureCount
+    from abistore.archive.reporting import ArchiveReport, BrokenRelease, RedGate
     from abistore.archive.running import ArchiveProgress
+    from abistore.report.ledgers import LedgerTable
 
-archive_command = group("archive", "Store whole archives: thousands of files, by many processes or machines.")
+archive_command = group(
+    "archive", "Store whole archives: thousands of files, by many processes or machines; report on them."
+)
 
 
 class RunningOptions(Options, frozen=True):
@@ -112,6 +117,106 @@ def archive_ingest_command(
     for each in done.notes:
         note(settings, each, "note")
     return done.exit_code
+
+
+@verb("report", gives={"report": "archive.reporting:archive_report"}, inside=archive_command)
+def archive_report_command(
+    settings: SharedSettings,
+    *,
+    since: Annotated[
+        str,
+        Described(
+            "The first day (2026-11-29), or a stored release (libfoo@1.2): what was stored from then on is reported.",
+            metavar="DATE|RELEASE",
+            complete="reference",
+        ),
+    ],
+    run: Annotated[
+        Path | None,
+        Described(
+            "The log of an archive run: what could not be read is listed by cause.", metavar="LOG", complete="file"
+        ),
+    ] = None,
+    channel: Channel = "release",
+    form: Annotated[
+        Literal["text", "json", "markdown", "html"] | None,
+        Described("The output format.", ("--format", "form"), default="text"),
+    ] = None,
+    output: Output = None,
+) -> None:
+    """Report what happened in the whole archive: which releases break the previous one, and whom that affects.
+
+    Programs are stored consumers, and libraries those whose latest release imports what breaks. A gate is red where the
+    latest release of a line does not pass compared with its baseline, or a build was kept that failed its gate.
+
+    Only stored verdicts are read, and nothing is judged: `abistore history --all` gives those that are missing.
+
+    \b
+    abistore archive report --since 2026-11-01
+    abistore archive report --since libfoo@1.2 --run run.jsonl --format html -o report.html
+    """
+    from abistore.archive.reporting import archive_report
+    from abistore.report.ledgers import as_html, as_markdown, as_text
+
+    found = archive_report(since, run=run, channel=channel, database=settings.database)
+    if form == "json" or settings.json:
+        settings.json = settings.json or not is_file(output)
+        answer(settings, {"report": found}, str, file=output if is_file(output) else None)
+        return
+    title, tables = f"Archive since {found.since:%Y-%m-%d %H:%M}", report_tables(found)
+    text = as_html(title, tables) if form == "html" else as_markdown(tables) if form == "markdown" else as_text(tables)
+    if is_file(output):
+        write_file(output, f"{text}\n".encode(errors="backslashreplace"))
+    elif form in {"html", "markdown"}:
+        click.echo(text)
+    else:
+        answer(settings, {"report": found}, lambda: text)
+
+
+BROKEN_HEADS = ("library", "target", "profile", "compared with", "release", "verdict", "outcome", "breaks", "affects")
+RED_HEADS = ("library", "target", "profile", "baseline", "release", "outcome", "why")
+UNREAD_HEADS = ("files", "code", "exit code", "first file", "error")
+LISTED = 10
+
+
+def report_tables(found: ArchiveReport) -> list[LedgerTable]:
+    """What broke, which gates are red, and what could not be read: a table each."""
+    from abistore.report.ledgers import LedgerTable
+
+    stored = f"{counted(found.releases, 'release')} of {counted(found.lines, 'line')} since {found.since:%Y-%m-%d}"
+    missing = f"{counted(found.unjudged, 'release')} not judged yet: `abistore history --all`"
+    below = (missing,) if found.unjudged else ()
+    verb = "breaks" if len(found.broken) == 1 else "break"
+    broken = f"{stored}: {counted(len(found.broken), 'release')} {verb} the previous one"
+    causes = Counter(kind for each in found.broken for kind in each.kinds)
+    named = tuple(f"{kind}: {counted(count, 'release')}" for kind, count in causes.most_common())
+    rows = [_broken(each) for each in found.broken]
+    red = [_red(each) for each in found.red]
+    tables = [
+        LedgerTable(broken, BROKEN_HEADS, rows, (*named, *below)),
+        LedgerTable(f"{counted(len(red), 'red gate')}", RED_HEADS, red, ()),
+    ]
+    if found.unread:
+        total = sum(each.count for each in found.unread)
+        unread = [
+            (f"{one.count:,}", one.code, str(one.exit_code), one.path, in_line(one.error)) for one in found.unread
+        ]
+        tables.append(LedgerTable(f"{counted(total, 'file')} not read", UNREAD_HEADS, unread, ()))
+    return tables
+
+
+def _broken(each: BrokenRelease) -> tuple[str, ...]:
+    line, names = each.line, ", ".join(each.names)
+    affected = (*each.programs, *each.libraries)
+    more = f" and {len(affected) - LISTED} more" if len(affected) > LISTED else ""
+    verdict = (each.verdict.name, each.outcome, in_line(names), ", ".join(affected[:LISTED]) + more)
+    return line.library, line.target, line.profile, each.against, each.version, *verdict
+
+
+def _red(each: RedGate) -> tuple[str, ...]:
+    line = each.line
+    version = f"{each.version} (candidate)" if each.candidate else each.version
+    return line.library, line.target, line.profile, each.against, version, each.outcome, in_line(each.headline)
 
 
 def _lines(run: ArchiveRun) -> Iterator[str]:

@@ -1,0 +1,256 @@
+"""What happened in an archive since a day or a release: what broke, whom that hurts, which gates are red."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from abistore.archive.log import ArchiveTally, FailureCount, read_log
+from abistore.errors import UsageError
+from abistore.model.approvals import ConsumedSymbol, ConsumerKey, StoredConsumer
+from abistore.model.decision import Decision, Outcome
+from abistore.model.declarations import EXPORTS
+from abistore.model.findings import ENGINE, Comparison, Impact, Verdict
+from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release, StoredVerdict, VerdictSummary
+from abistore.model.labels import check_not_blank
+from abistore.model.names.qualified import demangle
+from abistore.patterns import pattern
+from abistore.service.approved_gates import day, of_library
+from abistore.service.binding import rule_for, ruled
+from abistore.service.database import Database, using
+from abistore.service.history import StoredDecisions
+from abistore.service.predecessors import Predecessors
+from abistore.service.verdicts import key_of
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
+    from abistore.store.whole import ImportingLine, WholeLine
+
+_DAY = pattern(r"\d{4}-\d{2}-\d{2}")
+MOST_NAMED = 5
+"""So many changed names of a release are listed."""
+
+
+class BrokenRelease(msgspec.Struct, frozen=True):
+    """A release that breaks the one before it.
+
+    ``kinds`` counts what breaks by kind, the most frequent first, and ``names`` are the first names. ``programs`` and
+    ``libraries`` are those of the archive that load it and import what breaks. ``outcome`` says whether it may ship.
+    """
+
+    line: LineKey
+    version: str
+    against: str
+    verdict: Verdict
+    outcome: Outcome
+    headline: str
+    kinds: dict[str, int]
+    names: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
+
+
+class RedGate(msgspec.Struct, frozen=True):
+    """A line whose latest release does not pass beside its baseline, or a build that failed its gate and was kept."""
+
+    line: LineKey
+    version: str
+    against: str
+    outcome: Outcome
+    headline: str
+    candidate: bool = False
+
+
+class ArchiveReport(msgspec.Struct, frozen=True):
+    """What happened in an archive since a moment.
+
+    ``releases`` of ``lines`` lines were stored since then; of these ``unjudged`` have no stored verdict against the
+    release before. ``unread`` is what a run could not read or store, by error code, the most frequent first.
+    """
+
+    since: datetime
+    lines: int
+    releases: int
+    unjudged: int
+    broken: tuple[BrokenRelease, ...] = ()
+    red: tuple[RedGate, ...] = ()
+    unread: tuple[FailureCount, ...] = ()
+
+
+def archive_report(
+    since: str,
+    *,
+    run: Path | None = None,
+    channel: str = DEFAULT_CHANNEL,
+    today: date | None = None,
+    database: Database = None,
+) -> ArchiveReport:
+    """What broke since a day (``2026-11-29``) or since a stored release (``libfoo@1.2``), from stored verdicts alone.
+
+    ``run`` is the log of an archive run, for what could not be read. Gates are those at ``channel``. Nothing is judged.
+    Raises :class:`UsageError`, :class:`SnapshotNotFound`, :class:`InputError`.
+    """
+    check_not_blank("--since", since)
+    with using(database) as store, store.reading():
+        moment = _moment(store, since)
+        made = _Report(store, moment, channel, day(today))
+        broken, red = made.broken(), tuple(made.red())
+        unread = _unread(run) if run is not None else ()
+        return ArchiveReport(moment, len(made.lines), made.releases, made.unjudged, broken, red, unread)
+
+
+def _moment(store: Store, since: str) -> datetime:
+    if _DAY.fullmatch(since):
+        try:
+            return datetime.fromisoformat(since).replace(tzinfo=UTC)
+        except ValueError as error:
+            raise UsageError(f"not a date: {since}", "write it as 2027-01-31") from error
+    return store.resolve(since).ingested
+
+
+def _unread(run: Path) -> tuple[FailureCount, ...]:
+    tally = ArchiveTally()
+    tally.add(read_log(run).values())
+    return tuple(tally.failures())
+
+
+class _Pair(NamedTuple):
+    """Two releases with what is stored about them, and the decision."""
+
+    old: Release
+    new: Release
+    found: VerdictSummary
+    decision: Decision
+    given: StoredVerdict | None
+
+
+class _Report:
+    """Makes a report. What several lines need is read once."""
+
+    def __init__(self, store: Store, moment: datetime, channel: str, today: date) -> None:
+        self._store, self._moment, self._channel, self._today = store, moment, channel, today
+        self.lines: Sequence[WholeLine] = store.whole_lines(str(ENGINE))
+        self.releases = self.unjudged = 0
+        self._approvals = store.approvals()
+        self._is_bound = bool(store.rules())
+        moves = store.baselines()
+        self._stands = {one.line: one.version for one in moves if one.channel == channel and one.version is not None}
+
+    def _decided(self, line: WholeLine, old: Release, new: Release, against: str | None) -> _Pair | None:
+        """The decision about two releases; ``None`` where no verdict is stored."""
+        rule = rule_for(self._store, (line.key.library,)) if self._is_bound else None
+        by = ruled(rule, None, self._today)
+        key = key_of(by, old, new)
+        found = line.judgements.get((old.sequence, new.sequence, key))
+        if found is None:
+            return None
+        given: list[StoredVerdict | None] = []
+
+        def whole() -> StoredVerdict | None:
+            if not given:
+                given.append(self._store.find_verdict(old, new, key, str(ENGINE)))
+            return given[0]
+
+        approvals = of_library(self._approvals, line.key.library)
+        decisions = StoredDecisions(self._store, approvals, self._today, rule=rule)
+        decision = decisions.beside(old, new, found, whole, against)
+        return _Pair(old, new, found, decision, whole() if found.verdict >= Verdict.API_BREAK else None)
+
+    def broken(self) -> tuple[BrokenRelease, ...]:
+        """The releases since then that break the one before, those that hurt most first."""
+        pairs = [(line, pair) for line in self.lines for pair in self._breaks(line)]
+        symbols = {id(pair): _symbols(pair.given.comparison) for _, pair in pairs if pair.given}
+        users = _Users(self._store, frozenset(one for found in symbols.values() for one in found))
+        broken = (_broken(line, pair, users, symbols.get(id(pair), frozenset())) for line, pair in pairs)
+        return tuple(sorted(broken, key=_weight))
+
+    def _breaks(self, line: WholeLine) -> Iterator[_Pair]:
+        predecessors = Predecessors()
+        for release in line.releases:
+            previous = predecessors.of(release.version)
+            predecessors.add(release)
+            if release.ingested < self._moment:
+                continue
+            self.releases += 1
+            if previous is None:
+                continue
+            found = [each for key, each in line.judgements.items() if key[:2] == (previous.sequence, release.sequence)]
+            if not found:
+                self.unjudged += 1
+            elif max(each.verdict for each in found) >= Verdict.API_BREAK:
+                pair = self._decided(line, previous, release, None)
+                if pair is not None and pair.found.verdict >= Verdict.API_BREAK:
+                    yield pair
+
+    def red(self) -> Iterator[RedGate]:
+        """The lines whose latest release does not pass at the channel, and what was kept of failed builds."""
+        for line in self.lines:
+            baseline = self._stands.get(line.key)
+            old = next((each for each in line.releases if each.version == baseline), None)
+            if old is not None and line.releases[-1] != old:
+                pair = self._decided(line, old, line.releases[-1], f"baseline:{self._channel}")
+                if pair is not None and pair.decision.outcome != "pass":
+                    told = pair.decision.outcome, pair.decision.headline
+                    yield RedGate(line.key, line.releases[-1].version, old.version, *told)
+            for each in line.candidates:
+                if each.ingested >= self._moment:
+                    yield RedGate(line.key, each.version, "", "fail", "failed its gate, and was kept", candidate=True)
+
+
+def _broken(line: WholeLine, pair: _Pair, users: _Users, symbols: frozenset[str]) -> BrokenRelease:
+    findings = pair.given.comparison.findings if pair.given else ()
+    heavy = [each for each in findings if each.impact >= Impact.API_BREAK]
+    names = tuple(dict.fromkeys(demangle(each.name.spelling) or each.name.spelling for each in heavy))
+    programs, libraries = users.of(pair.old.soname, symbols)
+    return BrokenRelease(
+        line.key,
+        pair.new.version,
+        pair.old.version,
+        pair.found.verdict,
+        pair.decision.outcome,
+        pair.decision.headline,
+        dict(Counter(each.kind for each in heavy).most_common()),
+        names[:MOST_NAMED],
+        programs,
+        tuple(each for each in libraries if each != line.key.library),
+    )
+
+
+def _weight(one: BrokenRelease) -> tuple[object, ...]:
+    return one.outcome == "pass", -len(one.programs) - len(one.libraries), one.line, one.version
+
+
+def _symbols(comparison: Comparison) -> frozenset[str]:
+    """The symbols by which programs meet what breaks."""
+    heavy = [each for each in comparison.findings if each.impact is Impact.BREAKING]
+    own = {each.name.spelling for each in heavy if each.name.kind in EXPORTS}
+    return frozenset(own | {name.spelling for each in heavy for name in each.affected})
+
+
+class _Users:
+    """The programs and libraries of the archive that import some symbols."""
+
+    def __init__(self, store: Store, symbols: frozenset[str]) -> None:
+        self._libraries: Sequence[ImportingLine] = store.importing_lines(symbols) if symbols else ()
+        self._programs: Sequence[StoredConsumer] = store.consumers() if symbols else ()
+        self._imports: Mapping[ConsumerKey, tuple[ConsumedSymbol, ...]] = (
+            store.consumer_imports() if self._programs else {}
+        )
+
+    def of(self, soname: str | None, symbols: frozenset[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The programs and the libraries that load a library by its SONAME and import one of its symbols."""
+        if not soname or not symbols:
+            return (), ()
+        programs = (
+            each.details.name for each in self._programs if soname in each.details.needed and self._meets(each, symbols)
+        )
+        libraries = (each.key.library for each in self._libraries if soname in each.needed and each.symbols & symbols)
+        return tuple(sorted(set(programs))), tuple(sorted(set(libraries)))
+
+    def _meets(self, program: StoredConsumer, symbols: frozenset[str]) -> bool:
+        return any(each.symbol in symbols for each in self._imports.get(program.details.key, ()))
