@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
 import abistore as python
+from abistore.cli.main import cli
 from tests.build import build_library
 from tests.cli.conftest import Call, Done
 
@@ -88,6 +91,33 @@ def test_no_verb_lets_it_pass(released: Call, verb: str, what: str) -> None:
     }
     assert released(*calls[verb]).code == 4
     assert released(*calls[verb], *LOOSER[what]).code == 64
+
+
+FORMS = {"format", "mode", "color", "json", "quiet", "verbose", "help", "help_all", "github", "gitlab", "output"}
+"""Options about the answer alone."""
+
+
+def ways() -> Iterator[tuple[str, ...]]:
+    """Every flag of `gate`, and every choice with each of its values."""
+    command = cli.get_command(click.Context(cli), "gate")
+    assert command is not None
+    for option in command.params:
+        if not isinstance(option, click.Option) or option.name in FORMS or option.is_eager:
+            continue
+        if isinstance(option.type, click.Choice):
+            yield from ((option.opts[0], str(value)) for value in option.type.choices)
+        elif option.is_flag:
+            yield from ((name,) for name in (*option.opts, *option.secondary_opts) if name.startswith("--"))
+
+
+@pytest.mark.parametrize("version", ["1.1", "2.0"])
+def test_no_flag_and_no_choice_of_a_gate_makes_it_pass(released: Call, version: str) -> None:
+    released("policy", "bind", "lib*", "--since-soname", *WHY)
+    assert gate(released, version=version).code == 4
+    every = [*ways(), ("--library", "another", "--bootstrap"), ("--channel", "another", "--bootstrap")]
+    assert len(every) > 12
+    passed = [words for words in every if gate(released, *words, version=version).code == 0]
+    assert passed == []
 
 
 def test_what_is_stricter_holds(released: Call) -> None:
