@@ -270,8 +270,9 @@ def bind_command(
     plan = BindingPlan(reason, policy, scheme or "", require, since_soname, actor)
     done = bind(pattern, plan, database=settings.database)
     before = f"; was {done.replaced.words}" if done.replaced else ""
+    libraries = counted(len(done.libraries), "stored library", "stored libraries")
     word = "bound" if done.changed else "bound already"
-    told = f"{word}: {pattern} to {done.rule.words}{before}; stored: {len(done.libraries)}"
+    told = f"{word}: {pattern} to {done.rule.words}{before}; {libraries}"
     answer(settings, {"bound": done}, lambda: told)
 
 
