@@ -321,24 +321,9 @@ def _told(database: Database, read: Callable[[], object]) -> Problems:
         yield error.message
 
 
-def _audit(database: Database) -> Problems:
-    yield from _told(database, lambda: audit.verify(database))
-
-
-def _reviews(database: Database) -> Problems:
-    yield from _told(database, lambda: timeline.every_review(database))
-
-
-def _approvals(database: Database) -> Problems:
-    yield from _told(database, lambda: timeline.every_approval(database))
-
-
-def _consumers(database: Database) -> Problems:
-    yield from _told(database, lambda: stored_consumers.every(database))
-
-
-def _environments(database: Database) -> Problems:
-    yield from _told(database, lambda: stored_environments.every(database))
+def _read_whole(read: Callable[[Database], object]) -> Callable[[Database], Problems]:
+    """A check that reads all rows of one kind, which are verified by that."""
+    return lambda database: _told(database, lambda: read(database))
 
 
 def _names(database: Database) -> Problems:
