@@ -453,8 +453,7 @@ _NEXT = (
 _TOGETHER: Final = 1000
 """So many records of another store are written at once."""
 
-_CHAIN_END = select(root.c.audit)
-_LAST_NUMBER = select(func.max(audit.c.id))
+_CHAIN_END = select(root.c.audit, select(func.max(audit.c.id)).scalar_subquery())
 _DIGEST_AT = select(audit.c.digest).where(audit.c.id == bindparam("number"))
 
 _TAKEN = re.compile(r"(.*) of ([0-9a-f]{32})")
@@ -568,14 +567,11 @@ def records_after(database: Database, last: int | None, key: str, limit: int | N
 
     Raises :class:`UsageError` where that record is not of this store, and :class:`StoreError` for a broken chain.
     """
-    ((end,),) = database.rows(_CHAIN_END)
+    ((end, number),) = database.rows(_CHAIN_END)
     if last is None:
-        ((number,),) = database.rows(_LAST_NUMBER)
         return AuditPage([], f"{number or 0}-{bytes(end).hex()}")
     if last and [bytes(row[0]).hex() for row in database.rows(_DIGEST_AT, {"number": last})] != [key]:
-        raise UsageError(
-            "the cursor is not one of this store", "was a backup restored? begin with --since start or now"
-        )
+        raise UsageError("the cursor is not one of this store", "was a backup restored? begin with --since start")
     before, found = bytes.fromhex(key), list[tuple[int, str, AuditRecord]]()
     while rows := database.rows(_NEXT, {"last": last}):
         for number, digest_, *said in rows:

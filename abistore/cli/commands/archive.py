@@ -144,7 +144,7 @@ def archive_report_command(
     ] = None,
     output: Output = None,
 ) -> None:
-    """Report what happened in the whole archive: which releases break the previous one, and whom that affects.
+    """Report what happened in the whole archive: which releases broke, and which programs that affects.
 
     Programs are stored consumers, and libraries those whose latest release imports what breaks. A gate is red where the
     latest release of a line does not pass compared with its baseline, or a build was kept that failed its gate.
