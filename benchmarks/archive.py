@@ -89,7 +89,7 @@ def _cost(command: list[str], cluster: Cluster | None) -> tuple[float, float]:
     """Processor seconds of a run with those of the cluster meanwhile, and elapsed seconds."""
     before = _of_cluster(cluster)
     cost = measure(command, LIMIT)
-    if cost.status:
+    if cost.status not in {0, 68}:  # without labels of their own, two files may be one library
         raise SystemExit(f"exit code {cost.status}: {' '.join(command[:6])}")
     return cost.seconds + _of_cluster(cluster) - before, cost.elapsed
 
