@@ -75,7 +75,8 @@ def show_costs(count: int, runs: int, with_dask: bool) -> None:
         taken: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
         for run in range(runs):
             for number, (way, command) in enumerate(ways.items()):
-                taken[way].append(_cost([*command, "--db", str(folder / f"{run}-{number}.db")], cluster))
+                at_work = cluster if "--scheduler" in way else None
+                taken[way].append(_cost([*command, "--db", str(folder / f"{run}-{number}.db")], at_work))
         print(f"{len(files)} stripped libraries, medians of {runs} paired runs\n")
         print("| way | CPU ms a library | CPU, of one `ingest` | elapsed, of one `ingest` |\n|---|--:|--:|--:|")
         for way, costs in taken.items():
