@@ -297,7 +297,7 @@ def bound_command(
 
 @verb("unbind", inside=policy_command, gives={"unbound": "service.binding:unbind"})
 def unbind_command(settings: SharedSettings, pattern: Pattern, *, reason: Reason = "", actor: Actor = "") -> None:
-    """Take back what is bound to a library or PATTERN. The audit keeps who did it, and why."""
+    """Remove the rules that are bound to a library or PATTERN. The audit keeps who did it, and why."""
     from abistore.service.binding import unbind
 
     done = unbind(pattern, reason=reason, actor=actor, database=settings.database)
