@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
@@ -18,14 +17,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 from sqlalchemy import (
     BindParameter,
     ClauseElement,
-    Column,
     Connection,
-    DefaultClause,
     Executable,
     Insert,
     Table,
     bindparam,
-    create_mock_engine,
     func,
     insert,
     literal,
@@ -34,13 +30,12 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.exc import DBAPIError, PendingRollbackError
-from sqlalchemy.schema import ExecutableDDLElement
 from sqlalchemy.sql import SyntaxExtension
 
 from abistore.errors import DamagedStore, SchemaMismatch, StoreBusy, StoreError, UsageError
 from abistore.model.history import AuditRecord
 from abistore.model.snapshot import digest, encode
-from abistore.store.tables import audit, column_part, metadata, root, version
+from abistore.store.tables import audit, root, version
 from abistore.urls import masked
 
 if TYPE_CHECKING:
@@ -621,79 +616,3 @@ def revision(database: Database) -> str | None:
     if not _REVISION.fullmatch(found):
         raise SchemaMismatch(f"{database.where}: the schema's revision is not readable", "restore a backup")
     return found
-
-
-@cache
-def _statements(dialect: str) -> tuple[str, ...]:
-    """What makes all tables: spelled once, however many stores a process makes."""
-    found: list[str] = []
-
-    def note(statement: ExecutableDDLElement, *_: object, **__: object) -> None:
-        found.append(str(statement.compile(dialect=engine.dialect)))
-
-    engine = create_mock_engine(f"{dialect}://", note)
-    metadata.create_all(engine, checkfirst=False)
-    version.create(engine, checkfirst=False)
-    return tuple(found)
-
-
-def create_schema(database: Database) -> bool:
-    """Make an empty database a store; false where another process was faster."""
-    database.prepare()
-    with database.transaction():
-        database.hold_schema()
-        if revision(database) is not None:
-            return False
-        database.mark()
-        dialect = database.connection.dialect
-        with database.translated():
-            for statement in _statements(f"{dialect.name}+{dialect.driver}"):
-                database.connection.exec_driver_sql(statement)
-        database.run(insert(version), {"version_num": HEAD})
-        database.run(insert(root), {"id": 1, "libraries": 0, "audit": b""})
-        record(database, "", "create", "store", f"schema {HEAD}")
-    return True
-
-
-OLDEST_READ: Final = "0013"
-"""The oldest schema that this abistore reads without an upgrade: later ones added tables, and columns with defaults."""
-
-WHO_GAVE: Final = "0016"
-"""Since when a verdict says whether another store gave it."""
-
-READABLE: Final = "readable"
-"""The table of a later schema whose one row, in ``from_schema``, says the oldest that its readers may know.
-
-The migration that makes a store unreadable for others writes its own number there.
-"""
-
-
-def check_readable(database: Database, found: str) -> None:
-    """Raise :class:`SchemaMismatch` where a store of another schema cannot be read, or might be misread."""
-    where = f"{database.where}: the store has the {'newer' if found > HEAD else 'older'} schema {found}"
-    if found > HEAD:
-        rows = database.command(f"SELECT from_schema FROM {READABLE}") if READABLE in database.tables() else ()
-        if not any(str(first) <= HEAD for (first,) in rows):
-            message = f"{where}, this abistore knows {HEAD}"
-            raise SchemaMismatch(message, "use the abistore that wrote it, or a newer one")
-        return
-    merged = found < WHO_GAVE and database.command("SELECT 1 FROM audit WHERE action = 'merge' LIMIT 1")
-    if found < OLDEST_READ or merged:
-        raise SchemaMismatch(f"{where}, this abistore needs {HEAD}", "run `abistore db upgrade`")
-
-
-def fill_in(database: Database) -> None:
-    """Have statements find the tables and columns that an older store has not, as an upgrade would make them."""
-    found = database.parts([table.name for table in metadata.sorted_tables])
-    for table in metadata.sorted_tables:
-        missing = [each for each in table.columns if column_part(each.name) not in found[table.name]]
-        if missing:
-            added = ", ".join(f"{_default(database, each)} AS {each.name}" for each in missing)
-            database.show_as(table.name, added, stored=bool(found[table.name]))
-
-
-def _default(database: Database, column: Column[object]) -> str:
-    """What an upgrade writes into a column of rows that are there."""
-    default = column.server_default
-    value = str(default.arg) if isinstance(default, DefaultClause) else "NULL"
-    return f"CAST({value} AS {column.type.compile(database.connection.dialect)})"

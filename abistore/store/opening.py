@@ -7,21 +7,108 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import ForeignKeyConstraint, PrimaryKeyConstraint, Table, UniqueConstraint
+from sqlalchemy import (
+    Column,
+    DefaultClause,
+    ForeignKeyConstraint,
+    PrimaryKeyConstraint,
+    Table,
+    UniqueConstraint,
+    create_mock_engine,
+    insert,
+)
+from sqlalchemy.schema import ExecutableDDLElement
 
 import abistore
 from abistore.errors import SchemaMismatch, StoreError
 from abistore.model.history import StoreUpgrade
-from abistore.store.database import HEAD, Database, check_readable, create_schema, failure, fill_in, record, revision
+from abistore.store.database import HEAD, Database, failure, record, revision
 from abistore.store.engines import connect
 from abistore.store.order import SCHEMES_OF_LINES, settle
-from abistore.store.tables import Part, column_part, index_part, key_part, metadata, reference_part, version
+from abistore.store.tables import Part, column_part, index_part, key_part, metadata, reference_part, root, version
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
+
+
+@cache
+def _statements(dialect: str) -> tuple[str, ...]:
+    """What makes all tables: spelled once, however many stores a process makes."""
+    found: list[str] = []
+
+    def note(statement: ExecutableDDLElement, *_: object, **__: object) -> None:
+        found.append(str(statement.compile(dialect=engine.dialect)))
+
+    engine = create_mock_engine(f"{dialect}://", note)
+    metadata.create_all(engine, checkfirst=False)
+    version.create(engine, checkfirst=False)
+    return tuple(found)
+
+
+def create_schema(database: Database) -> bool:
+    """Make an empty database a store; false where another process was faster."""
+    database.prepare()
+    with database.transaction():
+        database.hold_schema()
+        if revision(database) is not None:
+            return False
+        database.mark()
+        dialect = database.connection.dialect
+        with database.translated():
+            for statement in _statements(f"{dialect.name}+{dialect.driver}"):
+                database.connection.exec_driver_sql(statement)
+        database.run(insert(version), {"version_num": HEAD})
+        database.run(insert(root), {"id": 1, "libraries": 0, "audit": b""})
+        record(database, "", "create", "store", f"schema {HEAD}")
+    return True
+
+
+OLDEST_READ: Final = "0013"
+"""The oldest schema that this abistore reads without an upgrade: later ones added tables, and columns with defaults."""
+
+WHO_GAVE: Final = "0016"
+"""Since when a verdict says whether another store gave it."""
+
+READABLE: Final = "readable"
+"""The table of a later schema whose one row, in ``from_schema``, says the oldest that its readers may know.
+
+The migration that makes a store unreadable for others writes its own number there.
+"""
+
+
+def check_readable(database: Database, found: str) -> None:
+    """Raise :class:`SchemaMismatch` where a store of another schema cannot be read, or might be misread."""
+    where = f"{database.where}: the store has the {'newer' if found > HEAD else 'older'} schema {found}"
+    if found > HEAD:
+        rows = database.command(f"SELECT from_schema FROM {READABLE}") if READABLE in database.tables() else ()
+        if not any(str(first) <= HEAD for (first,) in rows):
+            message = f"{where}, this abistore knows {HEAD}"
+            raise SchemaMismatch(message, "use the abistore that wrote it, or a newer one")
+        return
+    merged = found < WHO_GAVE and database.command("SELECT 1 FROM audit WHERE action = 'merge' LIMIT 1")
+    if found < OLDEST_READ or merged:
+        raise SchemaMismatch(f"{where}, this abistore needs {HEAD}", "run `abistore db upgrade`")
+
+
+def fill_in(database: Database) -> None:
+    """Have statements find the tables and columns that an older store has not, as an upgrade would make them."""
+    found = database.parts([table.name for table in metadata.sorted_tables])
+    for table in metadata.sorted_tables:
+        missing = [each for each in table.columns if column_part(each.name) not in found[table.name]]
+        if missing:
+            added = ", ".join(f"{_default(database, each)} AS {each.name}" for each in missing)
+            database.show_as(table.name, added, stored=bool(found[table.name]))
+
+
+def _default(database: Database, column: Column[object]) -> str:
+    """What an upgrade writes into a column of rows that are there."""
+    default = column.server_default
+    value = str(default.arg) if isinstance(default, DefaultClause) else "NULL"
+    return f"CAST({value} AS {column.type.compile(database.connection.dialect)})"
 
 
 def structure_problems(database: Database) -> Iterator[str]:

@@ -436,6 +436,23 @@ def release_of(database: Database, row: Row) -> Release:
     )
 
 
+def of_digest(database: Database, digits: str, *, candidates: bool = False) -> tuple[Release, ...]:
+    """The releases, and perhaps candidates, whose digest begins with ``digits``, in the order of ingestion."""
+    low, high = between(digits)
+    digest, among = SNAPSHOT.digest, SNAPSHOT.superseded == 0 if candidates else RELEASES
+    return tuple(find(database, and_(among, digest >= low, digest <= high)))
+
+
+def of_file(database: Database, sha256: str) -> tuple[Release, ...]:
+    """The releases that were read from a file with this SHA-256, in the order of ingestion."""
+    return tuple(find(database, and_(RELEASES, SNAPSHOT.sha256 == sha256))) if sha256 else ()
+
+
+def between(digits: str) -> tuple[bytes, bytes]:
+    """The lowest and the highest digest that begin with ``digits``."""
+    return bytes.fromhex(digits.ljust(32, "0")), bytes.fromhex(digits.ljust(32, "f"))
+
+
 def evidence_state(evidence: tuple[Evidence, ...], facet: Facet) -> str:
     """How much ``facet`` saw: ``full``, ``partial`` or ``missing``."""
     return next((part.state for part in evidence if part.facet == facet), "missing")

@@ -210,25 +210,9 @@ def _by_digest(database: Database, reference: str, target: str | None, profile: 
     return _newest(database, selected)
 
 
-def of_digest(database: Database, digits: str, *, candidates: bool = False) -> tuple[Release, ...]:
-    """The releases, and perhaps candidates, whose digest begins with ``digits``, in the order of ingestion."""
-    low, high = _between(digits)
-    digest, among = cards.SNAPSHOT.digest, cards.SNAPSHOT.superseded == 0 if candidates else cards.RELEASES
-    return tuple(cards.find(database, and_(among, digest >= low, digest <= high)))
-
-
-def of_file(database: Database, sha256: str) -> tuple[Release, ...]:
-    """The releases that were read from a file with this SHA-256, in the order of ingestion."""
-    return tuple(cards.find(database, and_(cards.RELEASES, cards.SNAPSHOT.sha256 == sha256))) if sha256 else ()
-
-
-def _between(digits: str) -> tuple[bytes, bytes]:
-    return bytes.fromhex(digits.ljust(32, "0")), bytes.fromhex(digits.ljust(32, "f"))
-
-
 def _beginning(database: Database, digest: ColumnElement[bytes], prefix: str) -> list[Release]:
     """The snapshots whose ``digest``, that of today or the former one, begins so."""
-    low, high = _between(prefix)
+    low, high = cards.between(prefix)
     found = cards.find(database, and_(digest >= low, digest <= high))
     # once more without the index, which may be damaged
     within = case((and_(digest >= low, digest <= high), 1), else_=0)
@@ -539,8 +523,8 @@ class Store:
     preceding = _question(preceding)
     foremost = _question(foremost)
     resolve = _question(resolve)
-    of_digest = _question(of_digest)
-    of_file = _question(of_file)
+    of_digest = _question(cards.of_digest)
+    of_file = _question(cards.of_file)
 
     spellings = _question(spellings)
     spellings_near = _question(spellings_near)

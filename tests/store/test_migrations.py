@@ -19,7 +19,7 @@ from alembic.script import ScriptDirectory
 
 from abistore.errors import SchemaMismatch, StoreError
 from abistore.model.history import IngestRequest, StoreUpgrade
-from abistore.store import database, opening
+from abistore.store import opening
 from abistore.store import store as checking
 from abistore.store.database import HEAD, VERSION_TABLE, revision
 from abistore.store.engines import connect
@@ -136,7 +136,7 @@ def next_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "        batch.alter_column('profile', nullable=True)\n"
     )
     monkeypatch.setattr(opening, "migrations", lambda: folder)
-    for module in (opening, database, checking):
+    for module in (opening, checking):
         monkeypatch.setattr(module, "HEAD", NEXT)
     return folder
 
@@ -201,7 +201,7 @@ def test_an_upgrade_that_fails_leaves_the_store_as_it_was(older: Path, next_sche
 
 def test_an_older_postgresql_store_is_upgraded_on_request_only(postgres_url: str, next_schema: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(database, "HEAD", HEAD)
+        patch.setattr(opening, "HEAD", HEAD)
         Store.open(postgres_url, write=True).close()
     with pytest.raises(SchemaMismatch, match="older schema"):
         Store.open(postgres_url, write=True)

@@ -26,7 +26,8 @@ from abistore.interface import (
     set_baseline,
     verdict,
 )
-from abistore.store.database import HEAD, OLDEST_READ, READABLE, VERSION_TABLE
+from abistore.store.database import HEAD, VERSION_TABLE
+from abistore.store.opening import OLDEST_READ, READABLE
 from abistore.store.store import Store
 from tests.build import build_library
 from tests.store.sql import sql
