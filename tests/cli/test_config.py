@@ -30,7 +30,9 @@ NO_PLACE = {
     ),
     **dict.fromkeys(("old_header", "new_header", "old_include_dir", "new_include_dir"), OF_ONE_BUILD),
     **dict.fromkeys(("old_devel_package", "new_devel_package", "header_patch", "declare"), OF_ONE_BUILD),
-    **dict.fromkeys(("format", "output", "mode", "full", "show_only", "plot", "github", "gitlab"), OF_ONE_ANSWER),
+    **dict.fromkeys(
+        ("format", "output", "mode", "full", "show_only", "plot", "github", "gitlab", "witness"), OF_ONE_ANSWER
+    ),
     **dict.fromkeys(("json", "quiet", "verbose", "color", "bisect"), OF_ONE_ANSWER),
     **dict.fromkeys(("header", "private_header", "include_dir", "define", "std", "language"), HEADERS),
     **dict.fromkeys(("compile_commands", "clang_target", "sysroot"), HEADERS),

@@ -220,6 +220,7 @@ def every_call(folder: Path) -> list[list[str]]:
         "names": "libcase.so",
         "import paths": folder / "snapshot.json",
         "destination": folder / "backup.db",
+        "folder": folder,
         "approve file": folder / "approvals.yaml",
         "site -o": folder / "site",
         "-o": folder / "output.json",

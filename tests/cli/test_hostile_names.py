@@ -76,6 +76,7 @@ def values(abistore: Call, old: Path, new: Path, tmp_path: Path) -> dict[str, st
         "finding": NAME,
         "text": NAME,
         "files": suppressions,
+        "folder": tmp_path,
         "--policy": policy,
         "--suppress": suppressions,
         "--reason": NAME.replace("\n", " "),

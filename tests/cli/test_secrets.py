@@ -74,6 +74,7 @@ def values(tmp_path: Path) -> dict[str, str | Path]:
         "policy": "strict_abi",
         "file": tmp_path / "policy.yaml",
         "files": tmp_path / "suppressions.yaml",
+        "folder": old.parent,
         "destination": tmp_path / "copy.db",
         "site -o": tmp_path / "site",
         "-o": tmp_path / "output",
