@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from abistore.model.declarations import Name
-from abistore.model.shapes import Enum, Record
+from abistore.model.names.qualified import demangle
+from abistore.model.shapes import AnyShape, Enum, Record
+from abistore.model.structure import embedded
 from abistore.report.model import Report, ReportedFinding
 from abistore.service.judging import judge
 from abistore.witness.making import Maker
@@ -25,6 +28,8 @@ SILENT = [
     for case in cases(path)
     if case.silent and not case.is_release and not case.is_drawn
 ]
+
+ALLOCATES = re.compile(r"(.+)::operator (?:new|delete)\b")
 
 
 def asked(name: Name, facet: str) -> ReportedFinding:
@@ -50,7 +55,15 @@ def asked(name: Name, facet: str) -> ReportedFinding:
 
 
 def reported(report: Report) -> set[str]:
-    return {each.symbol for finding in report.changes for each in (finding, *finding.consequences)}
+    """The declarations of findings, and the classes that they give another ``operator new`` or ``delete``."""
+    found = {each.symbol for finding in report.changes for each in (finding, *finding.consequences)}
+    return found | {allocates[1] for each in found if (allocates := ALLOCATES.match(demangle(each)))}
+
+
+def is_reported(name: Name, found: set[str], shapes: Mapping[Name, Sequence[AnyShape]]) -> bool:
+    """Whether a finding is about a type, or about one that it has within: a program reads that one through it."""
+    inside = (within for shape in shapes.get(name, ()) for within in embedded(shape))
+    return name.spelling in found or any(is_reported(each, found, shapes) for each in inside)
 
 
 def unreported(case: Case, folder: Path) -> Iterator[str]:
@@ -64,8 +77,9 @@ def unreported(case: Case, folder: Path) -> Iterator[str]:
     found = reported(judge(old.snapshot, new.snapshot, None))
     maker = Maker(old, new, folder)
     for facet in ("layout", "source"):
-        for name, shapes in sorted(old.snapshot.entries.get(facet, {}).items()):
-            if name.spelling not in found and any(isinstance(each, Record | Enum) for each in shapes):
+        known = old.snapshot.entries.get(facet, {})
+        for name, shapes in sorted(known.items()):
+            if any(isinstance(each, Record | Enum) for each in shapes) and not is_reported(name, found, known):
                 witness = maker.witness(asked(name, facet))
                 if (witness.state, witness.sort) == ("shown", "layout"):
                     yield f"{case.label} {name}: {witness.before} -> {witness.after}"
