@@ -155,8 +155,13 @@ CODES: dict[str, Code] = {
     "evidence": "EVIDENCE_MISSING",
     "output": "PATH_DENIED",
     "policy": "INVALID_ARGUMENT",
+    "rule-bound": "INVALID_ARGUMENT",
+    "rule-conflict": "INVALID_ARGUMENT",
     "config": "INVALID_ARGUMENT",
     "internal": "INTERNAL",
+    # of `archive ingest` and `notify`, which no tool runs
+    "scheduler": "INTERNAL",
+    "undelivered": "INTERNAL",
 }
 """The codes of :mod:`abistore.errors` as clients of MCP know them."""
 
