@@ -10,11 +10,11 @@ import pytest
 from benchmarks.accuracy.asking import Done
 from benchmarks.accuracy.debian import TABLE, DebianPair, pairs, write
 from benchmarks.accuracy.debian.answers import HEADERS, Answer, add, answers
-from benchmarks.accuracy.debian.archive import NEW, OLD, SECURITY, Package
 from benchmarks.accuracy.debian.asking import answer_of
 from benchmarks.accuracy.debian.choosing import QUOTAS, SECURITY_PAIRS, Side, candidate, is_measured, measured, upstream
 from benchmarks.accuracy.debian.page import at_gate, judged, of_programs, page
 from benchmarks.accuracy.debian.truth import Truth
+from examples.archive.apt import NEW, OLD, SECURITY, Package
 
 
 def package(suite: str, name: str = "libfoo1", version: str = "1.0-1", **others: object) -> Package:

@@ -20,12 +20,12 @@ from pathlib import Path
 
 from benchmarks.accuracy.debian import pairs, write
 from benchmarks.accuracy.debian.answers import add, answers
-from benchmarks.accuracy.debian.archive import SUITES, Archive
 from benchmarks.accuracy.debian.asking import asked
 from benchmarks.accuracy.debian.choosing import choose
 from benchmarks.accuracy.debian.obtaining import obtain
 from benchmarks.accuracy.debian.page import PAGE, judged, page
 from benchmarks.accuracy.debian.truth import causes, truths
+from examples.archive.apt import SUITES, Archive
 from examples.obtain import Missing
 
 

@@ -29,8 +29,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from benchmarks.accuracy.debian import DebianPair
-from benchmarks.accuracy.debian.archive import NEW, OLD, SECURITY, SUITES, Archive, Index, Package
 from benchmarks.accuracy.debian.obtaining import sides
+from examples.archive.apt import NEW, OLD, SECURITY, SUITES, Archive, Index, Package
 from examples.more_recipes import ALL
 from examples.obtain import PROJECT, Missing, require, run
 

@@ -11,21 +11,17 @@
 
 from __future__ import annotations
 
-import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 from benchmarks.accuracy.debian import DebianPair
-from benchmarks.accuracy.debian.archive import OLD, SECURITY, Archive, Index, Package
+from examples.archive.apt import Archive, Package, dependencies
 from examples.obtain import Missing, require, run
 
 DEPENDENCY_BYTES: Final = 300_000_000
 """The limit for all packages that development packages depend on."""
-
-TOOLCHAIN: Final = re.compile(r"(libc6|linux-libc|libstdc\+\+-\d+|libgcc-\d+)-dev")
-"""What a compiler brings itself."""
 
 
 def sides(archive: Archive, pair: DebianPair) -> tuple[tuple[Package, ...], tuple[Package, ...]]:
@@ -40,44 +36,6 @@ def _side(archive: Archive, pair: DebianPair, suite: str, version: str) -> tuple
         has = found.version if found else "none"
         raise Missing(f"{pair.package}: {suite} has version {has} now, not {version}")
     return found, *(index[name] for name in pair.devel)
-
-
-def dependencies(archive: Archive, devel: Iterable[Package]) -> list[Package]:
-    """The development packages that these depend on, also indirectly, without themselves, sorted by name.
-
-    Those of the security suite depend on its packages of the same source, and else on bookworm's.
-    """
-    given = {package.name: package for package in devel}
-    found, open_packages = dict(given), list(given.values())
-    while open_packages:
-        for package in _direct(archive, open_packages.pop()):
-            if package.name not in found:
-                found[package.name] = package
-                open_packages.append(package)
-    return [package for name, package in sorted(found.items()) if name not in given]
-
-
-def _direct(archive: Archive, package: Package) -> Iterator[Package]:
-    """The first alternative of each group, if it is a development package."""
-    index = archive.index(OLD if package.suite == SECURITY else package.suite)
-    own = archive.index(package.suite)
-    for group in package.depends:
-        siblings = (own[name] for name in group if name in own and own[name].source == package.source)
-        chosen = next(siblings, None) or next(filter(None, (_named(index, name) for name in group)), None)
-        if chosen and is_development(chosen) and not TOOLCHAIN.fullmatch(chosen.name):
-            yield chosen
-
-
-def is_development(package: Package) -> bool:
-    """Whether a package may have headers: some in section libdevel are named otherwise than ``-dev``."""
-    return package.name.endswith("-dev") or package.section == "libdevel"
-
-
-def _named(index: Index, name: str) -> Package | None:
-    """The package of this name, or the first that provides it."""
-    if name in index or not name.endswith("-dev"):
-        return index.get(name)
-    return min((each for each in index.values() if name in each.provides), key=lambda each: each.name, default=None)
 
 
 def obtain(archive: Archive, chosen: Iterable[DebianPair], folder: Path) -> int:

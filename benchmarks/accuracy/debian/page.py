@@ -12,9 +12,9 @@ from typing import Final
 from benchmarks.accuracy.asking import SECONDS
 from benchmarks.accuracy.debian import DebianPair, choosing
 from benchmarks.accuracy.debian.answers import ABISTORE, HEADERS, QUESTIONS, Answer, Question
-from benchmarks.accuracy.debian.archive import SECURITY
 from benchmarks.accuracy.debian.truth import Truth
 from benchmarks.accuracy.unseen.totals import Counts, counts, table
+from examples.archive.apt import SECURITY
 from examples.obtain import PROJECT
 
 PAGE: Final = PROJECT / "docs" / "lab" / "accuracy-debian.md"

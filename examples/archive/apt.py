@@ -48,6 +48,9 @@ class Package:
         return f"{folder}/{self.name}_{self.version.replace(':', '%3a')}_{self.architecture}.deb"
 
 
+TOOLCHAIN: Final = re.compile(r"(libc6|linux-libc|libstdc\+\+-\d+|libgcc-\d+)-dev")
+"""What a compiler brings itself."""
+
 Index: TypeAlias = Mapping[str, Package]
 """The packages of a suite by name."""
 
@@ -74,18 +77,21 @@ class Archive:
     def index(self, suite: str) -> Index:
         """The packages of a suite; of several versions of a package the one that its index lists last."""
         if suite not in self._indexes:
-            path = self._target(suite, "FILENAME")
-            text = run([require("/usr/lib/apt/apt-helper", "apt"), "cat-file", path], self._folder)
-            self._indexes[suite] = {package.name: package for package in _packages(suite, text)}
+            self._indexes[suite] = {package.name: package for package in packages(suite, self.text(suite))}
         return self._indexes[suite]
+
+    def text(self, suite: str) -> str:
+        """The index of a suite as its host has it."""
+        path = self._target(suite, "FILENAME")
+        return run([require("/usr/lib/apt/apt-helper", "apt"), "cat-file", path], self._folder)
 
     def release(self, suite: str) -> str:
         """The point release of a suite, as its index states it."""
         return self._target(suite, "VERSION")
 
-    def download(self, packages: Iterable[Package], folder: Path) -> list[Path]:
+    def download(self, chosen: Iterable[Package], folder: Path) -> list[Path]:
         """The files of these packages, below ``folder``; Missing where one cannot be downloaded."""
-        wanted = {package: folder.resolve() / package.path for package in packages}
+        wanted = {package: folder.resolve() / package.path for package in chosen}
         for parent in {path.parent for path in wanted.values()}:
             parent.mkdir(parents=True, exist_ok=True)
             absent = [package for package, path in wanted.items() if path.parent == parent and not path.exists()]
@@ -114,6 +120,44 @@ class Archive:
         return run([require("apt-get", "apt"), "-q", *given, *words], folder or self._folder)
 
 
+def dependencies(archive: Archive, devel: Iterable[Package]) -> list[Package]:
+    """The development packages that these depend on, also indirectly, without themselves, sorted by name.
+
+    Those of the security suite depend on its packages of the same source, and else on bookworm's.
+    """
+    given = {package.name: package for package in devel}
+    found, open_packages = dict(given), list(given.values())
+    while open_packages:
+        for package in _direct(archive, open_packages.pop()):
+            if package.name not in found:
+                found[package.name] = package
+                open_packages.append(package)
+    return [package for name, package in sorted(found.items()) if name not in given]
+
+
+def _direct(archive: Archive, package: Package) -> Iterator[Package]:
+    """The first alternative of each group, if it is a development package."""
+    index = archive.index(OLD if package.suite == SECURITY else package.suite)
+    own = archive.index(package.suite)
+    for group in package.depends:
+        siblings = (own[name] for name in group if name in own and own[name].source == package.source)
+        chosen = next(siblings, None) or next(filter(None, (_named(index, name) for name in group)), None)
+        if chosen and is_development(chosen) and not TOOLCHAIN.fullmatch(chosen.name):
+            yield chosen
+
+
+def is_development(package: Package) -> bool:
+    """Whether a package may have headers: some in section libdevel are named otherwise than ``-dev``."""
+    return package.name.endswith("-dev") or package.section == "libdevel"
+
+
+def _named(index: Index, name: str) -> Package | None:
+    """The package of this name, or the first that provides it."""
+    if name in index or not name.endswith("-dev"):
+        return index.get(name)
+    return min((each for each in index.values() if name in each.provides), key=lambda each: each.name, default=None)
+
+
 def _hosts() -> Sequence[str]:
     """Where the machine's own sources have Debian, and where they have its security suite."""
     words = ("indextargets", "--format", "$(REPO_URI) $(CODENAME)", "Created-By: Packages", "Origin: Debian")
@@ -125,7 +169,8 @@ def _hosts() -> Sequence[str]:
     return main[0], security[0]
 
 
-def _packages(suite: str, text: str) -> Iterator[Package]:
+def packages(suite: str, text: str) -> Iterator[Package]:
+    """The packages in the text of a suite's index."""
     for paragraph in text.split("\n\n"):
         fields = dict(FIELD.findall(paragraph))
         if "Package" in fields:
