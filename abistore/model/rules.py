@@ -10,6 +10,7 @@ import msgspec
 
 from abistore.errors import RuleConflict
 from abistore.model.declarations import FACETS, Facet
+from abistore.model.snapshot import hide_secrets
 
 
 class Binding(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -31,6 +32,10 @@ class Binding(msgspec.Struct, frozen=True, omit_defaults=True):
     require: tuple[Facet, ...] = ()
     since_soname: bool = False
     withdrawn: bool = False
+
+    def __post_init__(self) -> None:
+        """A reason may quote a URL with a password."""
+        hide_secrets(self, "reason")
 
     @property
     def terms(self) -> tuple[object, ...]:

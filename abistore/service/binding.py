@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from abistore.errors import SnapshotNotFound, UsageError
+from abistore.errors import PolicyError, SnapshotNotFound, UsageError
 from abistore.model.declarations import FACETS
 from abistore.model.findings import RulingKey
 from abistore.model.labels import AUTO, Given, check_not_blank, library_name
@@ -21,6 +21,7 @@ from abistore.service.database import Database, user, using
 from abistore.service.decision import check_options, needed, refused
 from abistore.service.judging import EvidenceRequirement, requirement
 from abistore.service.snapshots import check_note
+from abistore.urls import masked
 
 if TYPE_CHECKING:
     from abistore.service.ingest_gates import Gate
@@ -208,4 +209,9 @@ def _policy(word: str | None) -> tuple[str, str]:
     from abistore.service.ruling import policy_card
 
     name = policy_card(word).name
-    return name, "" if word in PROFILES else read_source(Path(word)).text
+    if word in PROFILES:
+        return name, ""
+    text = read_source(Path(word)).text
+    if masked(text) != text:  # the store keeps the file as it is: reports compare its digest
+        raise PolicyError(f"{word}: has a password or token", "remove it: everyone who reads the store could read it")
+    return name, text

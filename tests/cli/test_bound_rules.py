@@ -281,3 +281,14 @@ def test_of_two_databases_the_stricter_rule_holds(released: Call, tmp_path: Path
     python.unbind("libfoo", reason="there", database=other)
     assert released("db", "merge", other).code == 0
     assert python.bound(database=database)[0].rule.policy == "sdk_vendor"
+
+
+def test_no_rule_keeps_a_password(released: Call, tmp_path: Path) -> None:
+    quoted = LESS[1].replace("ours", "see https://ci:s3cr3t@ci.example.org/1")
+    (tmp_path / "policy.yaml").write_text(quoted)
+    done = released("policy", "bind", "libfoo", "--policy", "policy.yaml", *WHY)
+    assert (done.code, "has a password or token" in done.err) == (64, True)
+    assert released("policy", "bind", "libfoo", "--reason", "https://ci:s3cr3t@ci.example.org/1").code == 0
+    shown = released("policy", "bound", "--json")
+    assert "https://***@ci.example.org/1" in shown.out
+    assert "s3cr3t" not in shown.out
