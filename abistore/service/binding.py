@@ -103,6 +103,8 @@ def obeyed(store: Store, gate: Gate, names: Collection[str]) -> Gate:
 
 def bound_rule(library: str, soname: str | None = None, *, database: Database = None) -> BoundRule | None:
     """What the store binds to a library, all rules together. Raises :class:`RuleConflict`."""
+    check_not_blank("the library", library)
+    check_not_blank("the SONAME", soname)
     with using(database) as store:
         return rule_for(store, names_for(library, soname))
 

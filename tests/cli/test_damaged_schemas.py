@@ -45,12 +45,14 @@ LAST = ("db forget", "db vacuum", "db upgrade")
 
 
 def fill(where: str) -> None:
-    """Three releases with verdicts and a baseline, by commands."""
+    """Three releases with verdicts, a baseline, an environment and a rule, by commands."""
     for words in (
         ("ingest", str(build_library(OLD)), "--version", "1.0", "--set-baseline"),
         ("ingest", str(build_library(ADDED)), "--version", "1.1", "--against", "baseline"),
         ("ingest", str(build_library(NEW)), "--version", "2.0"),
         ("history", "libcase"),
+        ("env", "record", "production", "libcase@1.0"),
+        ("policy", "bind", "libcase", "--reason", "why"),
     ):
         assert run([*words, "-q", "--db", where]) == 0, words
 
@@ -221,6 +223,10 @@ def every_call(folder: Path) -> list[list[str]]:
         "import paths": folder / "snapshot.json",
         "destination": folder / "backup.db",
         "folder": folder,
+        **dict.fromkeys(("env", "env old", "env new", "--to", "--env"), "production"),
+        "members": "libcase@1.0",
+        **dict.fromkeys(("libraries", "pattern"), "libcase"),
+        "--since": "2020-01-01",
         "approve file": folder / "approvals.yaml",
         "site -o": folder / "site",
         "-o": folder / "output.json",

@@ -62,7 +62,7 @@ def test_a_misspelled_command_is_told_which_is_meant(abistore: Call, word: str, 
     ("words", "said"),
     [
         (("vacuum",), "`abistore db vacuum`"),
-        (("db", "ingest"), "`abistore ingest`"),
+        (("db", "ingest"), "`abistore archive ingest` or `abistore ingest`"),
         (("set",), "`abistore db baseline set`"),
         (("check",), "`abistore db check`, `abistore policy check` or `abistore policy suppress check`"),
         (("clear",), "`abistore db baseline clear`"),
