@@ -202,7 +202,12 @@ def split(library: Path, place: Path) -> tuple[Path, Path]:
     return stripped, debug
 
 
-def test_headers_come_from_a_development_package_for_the_library_that_it_links(tmp_path: Path) -> None:
+def test_headers_come_from_a_development_package_for_the_library_that_it_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     other = build_library(OTHER, soname="libother.so.3")
     package = packages.deb(tmp_path, {"usr/lib/libcase.so.1": build_library(CASE), "usr/lib/libother.so.3": other})
     headers = {
@@ -215,7 +220,7 @@ def test_headers_come_from_a_development_package_for_the_library_that_it_links(t
     assert case.evidence_of("source").state == "full"
     assert not [each for each in case.locations.values() if each.file.startswith(("/", "usr"))]
     assert second.evidence_of("source").state == "missing"
-    assert not list(Path(tempfile.gettempdir()).glob("abistore-headers-*/0"))
+    assert list(temporary.iterdir()) == []
 
 
 def test_a_wheel_is_its_own_development_package(tmp_path: Path) -> None:
