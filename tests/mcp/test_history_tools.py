@@ -11,9 +11,11 @@ import pytest
 from abistore.files import canonical
 from abistore.interface import (
     BaselinePlan,
+    BindingPlan,
     ExtractOptions,
     HeaderOptions,
     IngestPlan,
+    bind,
     ingest,
     open_store,
     set_baseline,
@@ -364,6 +366,20 @@ def test_a_gate_tells_what_stood_at_the_merge_base(agent: Agent) -> None:
     assert "no build of the merge base feedbeef" in unknown["reasons"][-1]
     refused = agent.refused("abi_gate", comparison_id="123456", merge_base="1.1")
     assert refused["error"] == "merge_base needs library"
+
+
+def test_a_gate_obeys_the_rule_that_is_bound_to_the_library(modern: Agent, stored: Path, tmp_path: Path) -> None:
+    database = Path(shutil.copy(stored, tmp_path / "bound.db"))
+    with open_store(database) as store:
+        bind("libgeo", BindingPlan(reason="LIB-7", actor="ana"), database=store)
+    agent = modern.set(database=str(database))
+    for asked in ({"comparison_id": compared(agent)}, {"library": "libgeo"}):
+        assert agent("abi_gate", **asked)["exit_code"] == 4
+        for looser in ({"fail_on": "never"}, {"allow": "major"}):
+            refused = agent.refused("abi_gate", **asked, **looser)
+            (name,) = looser
+            assert refused["code"] == "INVALID_ARGUMENT"
+            assert (name in refused["error"], "--" in refused["error"] + refused["hint"]) == (True, False)
 
 
 def test_a_gate_leaves_the_comparison_as_it_was(modern: Agent) -> None:
