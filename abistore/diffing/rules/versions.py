@@ -24,6 +24,9 @@ from abistore.model.names.spelling import declaration
 from abistore.model.shapes import Library, Symbol
 from abistore.model.snapshot import symbols_of
 
+MARKER = "GLIBC_ABI_"
+"""Nodes without symbols that linkers require all the same; no program requires any other node without symbols."""
+
 
 def _defines(library: Library | None) -> bool:
     return library is not None and bool(set(library.on_elf.version_definitions) - {library.name})
@@ -43,13 +46,13 @@ def symbol_version_defined_removed(node: Removed[VersionDefinition], context: Co
     """A version node was removed, and its symbols moved to another one.
 
     Every program that was linked against the node requires it by name, and the loader refuses to start the program:
-    "version not found".
+    "version not found". No program requires a node without symbols, except ``GLIBC_ABI_DT_RELR`` and the like.
 
     Fix: keep the node in the version script; let newer nodes inherit from it.
     """
     if is_private_node(node.old.version):
         return
-    if _left(context) and (_living(node.old, context) or not node.old.symbols):
+    if _left(context) and (_living(node.old, context) or node.old.version.startswith(MARKER)):
         affected = exports_called(node.old.symbols, context)
         yield Note("the version node is no longer defined", node.old.version, affected=affected)
 
