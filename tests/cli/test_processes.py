@@ -34,6 +34,8 @@ ANSWERS = {
     "db baseline promote": ("libcase release candidate --reason tested", 0, "baseline candidate is 1.0"),
     "db baseline set": ("libcase@1.1", 0, "baseline release is 1.1"),
     "approve note": ("GROWN seen", 0, "seen"),
+    "archive ingest": ("items.txt", 0, "1 stored"),
+    "archive report": ("--since 2020-01-01", 0, "libcase"),
     "blame": ("libcase", 0, "gone"),
     "changes": ("", 0, "func_removed"),
     "compare": ("old.so new.so", 4, "BREAKING"),
@@ -56,6 +58,12 @@ ANSWERS = {
     "db stats": ("", 0, "releases"),
     "db upgrade": ("", 0, "up to date"),
     "db vacuum": ("", 0, "bytes"),
+    "env can-ship": ("libcase@1.1 --to production", 0, "libcase@1.1 may ship to production"),
+    "env diff": ("production staging", 0, "libcase"),
+    "env drift": ("empty --env production", 69, "missing"),
+    "env list": ("", 0, "production: 2 members"),
+    "env record": ("staging libcase@1.1", 0, "recorded libcase@1.1 in staging"),
+    "env remove": ("production libcase", 0, "libcase"),
     "explain": ("func_removed", 0, "An exported function was removed."),
     "export": ("libcase@1.1", 0, '"release":"1.1"'),
     "gate": ("new.so --version 3.0", 4, "BREAKING"),
@@ -73,6 +81,10 @@ ANSWERS = {
     "mcp skill": ("", 0, "# Review an ABI with abistore"),
     "mcp token": ("tokens", 0, "tokens: a token"),
     "mcp tools": ("", 0, "abi_compare"),
+    "notify": ("", 0, '{"cursor":"'),
+    "policy bind": ("libcase --reason tested", 0, "bound: libcase to the default policy"),
+    "policy bound": ("", 0, "libother"),
+    "policy unbind": ("libother --reason tested", 0, "libother"),
     "policy check": ("policy.yaml", 0, "own: sound"),
     "policy show": ("", 0, "strict_abi"),
     "db release edit": ("libcase@2.0 --revision abc", 0, "2.0"),
@@ -141,6 +153,8 @@ def sound(asked: Path, findings: dict[str, str], tmp_path_factory: pytest.TempPa
         f"{DECLARED} int norm(const struct point *); int main(void) {{ struct point p = {{1, 2}}; return norm(&p); }}\n"
     )
     subprocess.run(["gcc", "-g", "app.c", "-o", "app", "old.so"], cwd=place, check=True)
+    (place / "empty").mkdir()
+    (place / "items.txt").write_text("new.so 3.0\n")
     (place / "policy.yaml").write_text("name: own\nbase: strict_abi\n")
     (place / "approvals.yaml").write_text("project: case\napprovals: []\n")
     (place / "accepted.yaml").write_text("suppressions:\n  - symbol: gone\n    reason: nobody called it\n")
@@ -148,6 +162,9 @@ def sound(asked: Path, findings: dict[str, str], tmp_path_factory: pytest.TempPa
         ("db", "baseline", "set", "libcase@1.0"),
         ("consumers", "add", "app"),
         ("approve", findings["GONE"], "--reason", "accepted once"),
+        ("env", "record", "production", "libcase@1.0", "app"),
+        ("env", "record", "staging", "libcase@2.0"),
+        ("policy", "bind", "libother", "--reason", "why"),
         ("export", "libcase@1.1", "-o", "snapshot.json"),
     ):
         done = start(place, *words)
