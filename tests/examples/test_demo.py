@@ -42,6 +42,7 @@ def _prompts_removed() -> str:
 
 
 def test_readme_shows_what_the_demo_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr(histories, "DATABASE", tmp_path / "history.db")
     for version in LZ4.version_numbers():
         obtained(LZ4, version)
