@@ -22,7 +22,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
-from examples.archive.apt import NEW, OLD, Archive
+from examples.archive.apt import NEW, OLD, Archive, dependencies
 from examples.archive.choosing import chosen, development, write_index
 from examples.obtain import Missing
 
@@ -34,11 +34,16 @@ BATCH: Final = 100
 """Packages of one download: a run that was ended goes on behind the last file."""
 
 
-def obtain(archive: Archive, folder: Path, most: int, devel_bytes: int) -> None:
-    """Download the packages and write an index of them; Missing where they are more than ``MOST_BYTES``."""
+def obtain(archive: Archive, folder: Path, most: int, devel_bytes: int, dependency_bytes: int = 0) -> None:
+    """Download the packages and write an index of them; Missing where they are more than ``MOST_BYTES``.
+
+    Packages that headers depend on come along where they have at most ``dependency_bytes`` each.
+    """
     indexes = {suite: archive.index(suite) for suite in (OLD, NEW)}
     names = chosen(indexes[OLD], indexes[NEW], most)
     devel = {suite: development(index, names, devel_bytes) for suite, index in indexes.items()}
+    for packages in devel.values() if dependency_bytes else ():
+        packages += (each for each in dependencies(archive, packages) if each.size <= dependency_bytes)
     wanted = {suite: [*(index[name] for name in names), *devel[suite]] for suite, index in indexes.items()}
     size = sum(each.size for packages in wanted.values() for each in packages)
     if size > MOST_BYTES:
@@ -85,11 +90,13 @@ def main() -> int:
     parser.add_argument("--most", type=int, default=620, help="libraries, smallest first (%(default)s)")
     text = "the most bytes of a library's packages with headers; 0 for none (%(default)s)"
     parser.add_argument("--devel-bytes", type=int, default=30_000, help=text)
+    text = "the most bytes of each package that headers depend on; 0 for none (%(default)s)"
+    parser.add_argument("--dependency-bytes", type=int, default=0, help=text)
     options = parser.parse_args()
     if options.obtain:
         archive = Archive(options.folder / "apt")
         archive.update()
-        obtain(archive, options.folder, options.most, options.devel_bytes)
+        obtain(archive, options.folder, options.most, options.devel_bytes, options.dependency_bytes)
     elif options.ingest:
         return ingest(options.folder, options.ingest)
     else:

@@ -65,7 +65,9 @@ class LocalArchive(Archive):
     def text(self, suite: str) -> str:
         """The index, with a package that is not chosen."""
         version = "1.0-1" if suite == OLD else "1.1-1"
-        return "\n".join((stanza("libfoo1", version), stanza("other", version)))
+        foo_dev = stanza("libfoo-dev", version, section="libdevel", depends="libfoo1, libbar-dev")
+        bar_dev = stanza("libbar-dev", version, section="libdevel", source="bar")
+        return "\n".join((stanza("libfoo1", version), foo_dev, bar_dev, stanza("other", version)))
 
     def release(self, suite: str) -> str:
         """The point release."""
@@ -80,8 +82,9 @@ class LocalArchive(Archive):
         source = "int one;" + " int two;" * (package.suite == OLD)
         library = build_library(source, soname="libfoo.so.1")
         path = folder / package.path
-        path.parent.mkdir(parents=True)
-        made = deb(path.parent, {"usr/lib/libfoo.so.1": library}, name=package.name, version=package.version)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        held = {"usr/lib/libfoo.so.1": library} if package.section == "libs" else {"usr/include/foo.h": b"int one;"}
+        made = deb(path.parent, held, name=package.name, version=package.version)
         assert made == path
         return made
 
@@ -105,3 +108,10 @@ def test_nothing_is_downloaded_that_exceeds_the_limit(tmp_path: Path, monkeypatc
     with pytest.raises(Missing, match="2,000 bytes"):
         obtain(archive, tmp_path, 10, 0)
     assert archive.downloads == 0
+
+
+def test_headers_come_with_those_that_they_depend_on(tmp_path: Path) -> None:
+    obtain(LocalArchive(tmp_path / "apt"), tmp_path, 10, 1000, 1000)
+    devel = {str(path.relative_to(tmp_path)) for item in items_of([tmp_path]).items for path in item.devel}
+    names = ("libbar-dev_1.0-1", "libfoo-dev_1.0-1")
+    assert {f"bookworm/{name}_amd64.deb" for name in names} < devel
