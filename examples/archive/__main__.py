@@ -59,7 +59,7 @@ def obtain(archive: Archive, folder: Path, most: int, devel_bytes: int, dependen
 def ingest(folder: Path, database: str) -> int:
     """Store the whole repository by one command, and print what that took; the command's exit code."""
     started = time.monotonic()
-    command = [ABISTORE, "--db", database, "archive", "ingest", folder, "--log", folder / "run.jsonl"]
+    command: list[str | Path] = [ABISTORE, "--db", database, "archive", "ingest", folder, "--log", folder / "run.jsonl"]
     ended = subprocess.run(command, check=False).returncode
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     wall, cpu, memory = time.monotonic() - started, used.ru_utime + used.ru_stime, used.ru_maxrss // 1024
@@ -69,7 +69,7 @@ def ingest(folder: Path, database: str) -> int:
 
 def count(database: str) -> None:
     """Print how many releases have which verdict compared with the previous one, and those that break it."""
-    command = [ABISTORE, "--db", database, "--json", "history", "--all"]
+    command: list[str | Path] = [ABISTORE, "--db", database, "--json", "history", "--all"]
     histories = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["data"]["histories"]
     rows = [(each["line"]["library"], row) for each in histories for row in each["rows"] if row["previous"]]
     for verdict, number in Counter(row["verdict"] for _, row in rows).most_common():
