@@ -48,7 +48,7 @@ def test_a_page_shows_what_its_commands_print(
         assert run([str(word) for word in words]) in VERDICTS
         return capsys.readouterr().out
 
-    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setenv("COLUMNS", "100")  # as the pages are written
     monkeypatch.setattr(storing, "database", database)
     for module in (storing, pages):
         monkeypatch.setattr(module, "abistore", abistore)
