@@ -49,6 +49,9 @@ ENDING: Final = frozenset({StoreError, StoreBusy})
 MOST_ITEMS: Final = 32
 """How many items one transaction stores."""
 
+LINGER: Final = 2.0
+"""Seconds after which what is read is stored, though it fills no batch: whoever watches sees that the run goes on."""
+
 MOST_BYTES: Final = 256 << 20
 """Bytes of files that are read and not yet stored, unless one file alone has more."""
 
@@ -338,14 +341,29 @@ def _result(future: Future[Answer], path: Path) -> Answer:
 # --- storing ------------------------------------------------------------------------------------------------------
 
 
+class _Stopwatch:
+    """How long it took to read a file, however long that waits to be stored."""
+
+    def __init__(self, begun: float) -> None:
+        self.begun = begun
+        self._ended: float | None = None
+
+    def stop(self, _future: Future[Answer]) -> None:
+        self._ended = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        return (self._ended or time.monotonic()) - self.begun
+
+
 class ReadItem(NamedTuple):
-    """An item that is being read: its open file, how it is stored, what will be read, and since when."""
+    """An item that is being read: its open file, how it is stored, what will be read, and how long that takes."""
 
     item: Item
     plan: IngestPlan
     file: InputFile
     future: Future[Answer]
-    begun: float
+    watch: _Stopwatch
 
     def read(self, file: InputFile, options: ExtractOptions) -> tuple[Snapshot, ...]:
         """What was read. Raises what refused it."""
@@ -411,7 +429,7 @@ class _StoreSink:
             with within or nullcontext():
                 return placed(self._store, ingest_read(self._store, each.file, each.plan, each.read))
 
-        return logged(each.item, _safely(each.file.path, work), time.monotonic() - each.begun)
+        return logged(each.item, _safely(each.file.path, work), each.watch.seconds)
 
     def _open_again(self) -> None:
         """Open a database that ended, which may be starting again. Raises :class:`StoreError`."""
@@ -452,8 +470,8 @@ class _FolderSink:
         except (SchedulerLost, OutputError):
             raise
         except AbistoreError as error:
-            return logged(each.item, _failure(each.item, error), time.monotonic() - each.begun)
-        line = logged(each.item, Ingested(str(each.item.path), "stored"), time.monotonic() - each.begun)
+            return logged(each.item, _failure(each.item, error), each.watch.seconds)
+        line = logged(each.item, Ingested(str(each.item.path), "stored"), each.watch.seconds)
         releases = tuple(f"{one.library}@{one.version}" for one in snapshots)
         return msgspec.structs.replace(line, status="written", releases=releases, digests=digests)
 
@@ -569,8 +587,13 @@ class _Run:
         options = plan.options if has_several(file, plan) else on_platform(plan.options, plan.target)
         with without_cycle_collection():
             future = self._place.begin(item.path, options)
-        self._waiting.append(ReadItem(item, plan, file, future, begun))
+        watch = _Stopwatch(begun)
+        future.add_done_callback(watch.stop)
+        self._waiting.append(ReadItem(item, plan, file, future, watch))
         self._bytes += file.size
+        first = self._waiting[0]
+        if first.future.done() and time.monotonic() - first.watch.begun > LINGER:
+            self._write_first()
 
     def _has_room(self, size: int) -> bool:
         return len(self._waiting) < self._place.at_once and self._bytes + size <= MOST_BYTES
