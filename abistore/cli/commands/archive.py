@@ -177,6 +177,8 @@ BROKEN_HEADS = ("library", "target", "profile", "compared with", "release", "ver
 RED_HEADS = ("library", "target", "profile", "baseline", "release", "outcome", "why")
 UNREAD_HEADS = ("files", "code", "exit code", "first file", "error")
 LISTED = 10
+NAMED, NAME_WIDTH = 2, 40
+"""How many declarations a row names, and the characters of each; the JSON has more of them, whole."""
 
 
 def report_tables(found: ArchiveReport) -> list[LedgerTable]:
@@ -206,10 +208,17 @@ def report_tables(found: ArchiveReport) -> list[LedgerTable]:
 
 
 def _broken(each: BrokenRelease) -> tuple[str, ...]:
-    line, names = each.line, ", ".join(each.names)
+    from abistore.report.wording import names
+
+    line = each.line
     affected = (*each.programs, *each.libraries)
     more = f" and {len(affected) - LISTED} more" if len(affected) > LISTED else ""
-    verdict = (each.verdict.name, each.outcome, in_line(names), ", ".join(affected[:LISTED]) + more)
+    verdict = (
+        each.verdict.name,
+        each.outcome,
+        in_line(names(each.names, NAMED, NAME_WIDTH)),
+        ", ".join(affected[:LISTED]) + more,
+    )
     return line.library, line.target, line.profile, each.against, each.version, *verdict
 
 
