@@ -492,11 +492,13 @@ def field_became_mutable(field: Changed[Field | InnerField]) -> Iterator[Note]:
 def field_lost_mutable(field: Changed[Field | InnerField]) -> Iterator[Note]:
     """A field is no longer ``mutable``.
 
-    Existing binaries work as before. Sources that change it in constant objects stop compiling.
+    Existing binaries work as before. Sources that change it in constant objects stop compiling. A private field is
+    changed by the library's own headers only.
 
     Fix: keep it mutable where it is public.
     """
-    if plain(field.old).mutable and not plain(field.new).mutable:
+    old = plain(field.old)
+    if old.mutable and not plain(field.new).mutable and old.access != "private":
         yield Note("the field is no longer mutable", "mutable", None)
 
 

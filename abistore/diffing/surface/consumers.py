@@ -16,6 +16,7 @@ from abistore.model.names.qualified import (
     class_behind,
     demangle,
     entity,
+    last_component,
     outermost_of,
     template_of,
 )
@@ -172,10 +173,12 @@ class Consumers(Derived, ABC):
 def is_accessible(shape: object) -> bool:
     """Whether anybody but the class and its friends can use a declaration.
 
-    A private virtual function is in the vtables of classes that consumers derive.
+    A private virtual function is in the vtables of classes that consumers derive. Nobody derives from a class with a
+    private destructor.
     """
     if isinstance(shape, Function) and shape.method is not None:
-        return shape.method.access != "private" or shape.method.virtual != "no"
+        destroys = last_component(shape.display).startswith("~")
+        return shape.method.access != "private" or (shape.method.virtual != "no" and not destroys)
     return not isinstance(shape, Variable) or shape.access != "private"
 
 
