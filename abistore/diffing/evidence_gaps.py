@@ -156,7 +156,7 @@ def _without_layout(context: Context) -> Iterator[NotChecked]:
     """
     old, new = (_unlaid(side) for side in (context.old, context.new))
     laid_old, laid_new = (side.snapshot.entries.get("source", {}).keys() for side in (context.old, context.new))
-    sides: tuple[tuple[Literal["both", "old", "new"], SideFacts, set[Name]], ...]
+    sides: tuple[tuple[Literal["old", "new", "both"], SideFacts, set[Name]], ...]
     sides = (
         ("both", context.new, old & new),
         ("old", context.old, old & laid_new),
@@ -222,7 +222,7 @@ def _lost_in_part(evidence: Evidence, place: Place) -> bool:
 def _unrecorded(context: Context, facet: Facet) -> Iterator[NotChecked]:
     """The facts that the inputs of a side do not record, and so were not compared."""
     old, new = (unrecorded_by(side.snapshot.evidence_of(facet)) for side in (context.old, context.new))
-    sides: tuple[tuple[Literal["both", "old", "new"], frozenset[str]], ...]
+    sides: tuple[tuple[Literal["old", "new", "both"], frozenset[str]], ...]
     sides = ("both", old & new), ("old", old - new), ("new", new - old)
     for side, facts in sides:
         if facts and facts <= OF_COMPILERS:
@@ -246,7 +246,7 @@ def _unread_directives(context: Context) -> Iterator[NotChecked]:
             yield NotChecked("symbol", place, "directives-not-read", what, hint)
 
 
-def _readers(context: Context, side: Literal["both", "old", "new"]) -> str:
+def _readers(context: Context, side: Literal["old", "new", "both"]) -> str:
     sides = {"both": (context.old, context.new), "old": (context.old,), "new": (context.new,)}[side]
     return " and ".join(sorted({each.snapshot.provenance.reader or "the input" for each in sides}))
 
@@ -334,7 +334,7 @@ def _undescribed(context: Context) -> Iterator[NotChecked]:
         frozenset(name for name in side.undescribed if not isinstance(side.shape(name), Record))
         for side in (context.old, context.new)
     )
-    sides: tuple[tuple[Literal["both", "old", "new"], frozenset[Name]], ...]
+    sides: tuple[tuple[Literal["old", "new", "both"], frozenset[Name]], ...]
     sides = ("both", old & new), ("old", old - new), ("new", new - old)
     for side, names in sides:
         if names:
@@ -404,9 +404,9 @@ def _of_unknown_version(context: Context) -> Iterator[NotChecked]:
         yield NotChecked("layout", side, VERSION_NOT_RECORDED, what, hint, names)
 
 
-def _by_side(old: Set[Name], new: Set[Name]) -> Iterator[tuple[Literal["both", "old", "new"], tuple[Name, ...]]]:
+def _by_side(old: Set[Name], new: Set[Name]) -> Iterator[tuple[Literal["old", "new", "both"], tuple[Name, ...]]]:
     """The names of both sides, and those of one alone, sorted; none where there are none."""
-    sides: tuple[tuple[Literal["both", "old", "new"], Set[Name]], ...]
+    sides: tuple[tuple[Literal["old", "new", "both"], Set[Name]], ...]
     sides = ("both", old & new), ("old", old - new), ("new", new - old)
     yield from ((side, tuple(sorted(names))) for side, names in sides if names)
 

@@ -105,7 +105,7 @@ SCHEMA = 1
 
 
 VerdictName: TypeAlias = Literal["NO_CHANGE", "COMPATIBLE", "COMPATIBLE_WITH_RISK", "API_BREAK", "BREAKING"]
-ImpactLabel: TypeAlias = Literal["advice", "notice", "compatible", "risk", "api_break", "breaking"]
+ImpactLabel: TypeAlias = Literal["breaking", "api_break", "risk", "compatible", "notice", "advice"]
 
 
 class Summary(msgspec.Struct, frozen=True):

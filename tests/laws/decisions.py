@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import io
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
+from unittest.mock import patch
 from xml.etree import ElementTree
 
 from abistore import interface
@@ -379,7 +381,8 @@ class LawOfOneDecision:
     def _printed(self, *command: str) -> tuple[int, str]:
         """The exit code and the output of a command."""
         out = io.StringIO()
-        with redirect_stdout(out), redirect_stderr(io.StringIO()):
+        as_a_pipe = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+        with patch.dict(os.environ, as_a_pipe, clear=True), redirect_stdout(out), redirect_stderr(io.StringIO()):
             code = run(["--db", self.address, *command])
         return code, out.getvalue()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,6 +54,18 @@ def test_a_module_names_a_thing_once() -> None:
     assert {
         path: twice for path, found in counts.items() if (twice := [one for one, n in found.items() if n > 1])
     } == {}
+
+
+def test_the_same_words_have_one_order() -> None:
+    """``typing`` takes two of the same words for one type, so that the first to be imported gives schemas its order."""
+    orders: dict[frozenset[str], set[tuple[str, ...]]] = defaultdict(set)
+    for path in SOURCES:
+        for node in nodes_of(path):
+            if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Literal":
+                words = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+                spelled = tuple(map(ast.unparse, words))
+                orders[frozenset(spelled)].add(spelled)
+    assert [found for found in orders.values() if len(found) > 1] == []
 
 
 def test_functions_fit_a_screen() -> None:

@@ -15,7 +15,7 @@ from abistore.model.declarations import SELF, Name, by_name
 from abistore.model.shapes import AnyShape, Library, MachoLibrary, Symbol
 from abistore.model.snapshot import Evidence, Snapshot, Target, Variants, sort_variants, usual_machine
 
-Sort = Literal["unknown", "function", "data", "thread_local"]
+Sort = Literal["function", "data", "thread_local", "unknown"]
 
 PLATFORMS = {"macosx": "macos", "zippered": "macos", "iosmac": "maccatalyst", "macCatalyst": "maccatalyst"}
 """Platforms that earlier versions of the format call otherwise."""
