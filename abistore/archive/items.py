@@ -99,8 +99,10 @@ def manifest_items(path: Path) -> Iterator[Item]:
     """
     with InputFile(path) as file:
         file.check_size(MOST_BYTES)
-        text = file.read_at(0, file.size).decode("utf-8-sig", "surrogateescape")
-    return listed_items(text, str(path), path.parent)
+        data = file.read_at(0, file.size)
+    if b"\0" in data:
+        raise InputError(f"{path}: neither a manifest nor a library", HINT)
+    return listed_items(data.decode("utf-8-sig", "surrogateescape"), str(path), path.parent)
 
 
 def standard_input_items() -> Iterator[Item]:

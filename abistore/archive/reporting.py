@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from abistore.archive.log import ArchiveTally, FailureCount, read_log
-from abistore.errors import UsageError
+from abistore.errors import SnapshotNotFound, UsageError
 from abistore.model.approvals import ConsumedSymbol, ConsumerKey, StoredConsumer
 from abistore.model.decision import Decision, Outcome
 from abistore.model.declarations import EXPORTS
@@ -110,7 +110,13 @@ def _moment(store: Store, since: str) -> datetime:
             return datetime.fromisoformat(since).replace(tzinfo=UTC)
         except ValueError as error:
             raise UsageError(f"not a date: {since}", "write it as 2027-01-31") from error
-    return store.resolve(since).ingested
+    try:
+        return store.resolve(since).ingested
+    except SnapshotNotFound as error:
+        if "@" in since:
+            raise
+        hint = "write a day as 2027-01-31, or name a stored release: LIBRARY@VERSION"
+        raise SnapshotNotFound(error.message, hint) from error
 
 
 def _unread(run: Path) -> tuple[FailureCount, ...]:

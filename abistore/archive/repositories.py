@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 from abistore.archive.items import Item, folder_items, is_file_to_read, manifest_items, standard_input_items
 from abistore.errors import InputError, UsageError
 from abistore.extract.files import InputFolder, open_input
+from abistore.extract.packages.libraries import is_binary
 from abistore.extract.packages.reader import MOST_BYTES, MOST_PACKAGES
 from abistore.extract.packages.streams import (
     Counted,
@@ -97,7 +98,7 @@ def _items(source: str) -> Iterator[Item]:
     with open_input(path) as file:
         if isinstance(file, InputFolder):
             yield from folder_items(path)
-        elif is_file_to_read(file):
+        elif is_binary(file.head) or is_file_to_read(file):
             yield Item(path)
         else:
             yield from manifest_items(path)

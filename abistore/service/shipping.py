@@ -429,6 +429,8 @@ def _headline(release: Release, environment: str, found: _Found) -> str:
         case "undecided":
             return f"{what}: nobody can know what it breaks"
         case _:
+            if not found.users:
+                return f"{what}: no member uses it"
             users = f"{counted(found.users, 'member')} that {'uses' if found.users == 1 else 'use'} it"
             return f"{what}: it breaks none of {users}"
 

@@ -118,7 +118,7 @@ def verdict(
     nor findings that are approved ``today`` fail it. With ``consumers``, each break has the stored programs that it
     hurts, and with ``witness`` a program that shows it. Raises :class:`SnapshotNotFound`.
     """
-    asked = _Asked(against, fail_on, require, by, today, allow, deprecation, consumers, witness)
+    asked = _Asked(against, fail_on, require, by, today, allow, deprecation, consumers)
     with using(database) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
         rule = rule_for(store, names_for(release.line.library, release.soname))
@@ -130,9 +130,11 @@ def verdict(
             earlier = earlier_of_soname(store, release.line, release.version, release.soname, release)
             others = [each for each in earlier if each != before]
             found += [_against(store, each, release, asked._replace(against=each.version), rule) for each in others]
+        answer = max(found, key=lambda each: bool(each.report.exit_code))  # the first that fails
+        shown = _with_witnesses(store, answer) if witness else answer
     for each in found:
         remember(database, each)
-    return found[0] if found[0].report.exit_code else max(found, key=lambda each: bool(each.report.exit_code))
+    return shown
 
 
 class _Asked(NamedTuple):
@@ -146,7 +148,6 @@ class _Asked(NamedTuple):
     allow: AllowRule
     deprecation: DeprecationWindow | None
     consumers: bool
-    witness: bool
 
 
 def _against(
@@ -159,9 +160,6 @@ def _against(
     if asked.consumers:
         sides = store.load(other), store.load(release)
         judgement = msgspec.structs.replace(judgement, report=with_consumers(store, judgement.report, sides))
-    if asked.witness:
-        report = _with_witnesses(store, judgement.report, other, release)
-        judgement = msgspec.structs.replace(judgement, report=report)
     judgement = _noted(judgement, tuple(stated(judgement.report, other.provenance, release.provenance)))
     plan = allow_plan(store, other, release.soname, release.provenance, asked.allow)
     if asked.deprecation is not None:
@@ -209,10 +207,11 @@ def usual_verdict(
     return UsualVerdict(UsualCounterpart("prev", before.given.old.reference, why), before)
 
 
-def _with_witnesses(store: Store, report: Report, old: Release, new: Release) -> Report:
+def _with_witnesses(store: Store, judgement: Judgement) -> Judgement:
     from abistore.service.witnesses import with_stored_witnesses  # few ask for programs
 
-    return with_stored_witnesses(report, store.load(old), store.load(new))
+    old, new = store.load_many([judgement.given.old, judgement.given.new])
+    return msgspec.structs.replace(judgement, report=with_stored_witnesses(judgement.report, old, new))
 
 
 def verdict_between(old: Release, new: Release, *, database: Database = None, judge: bool = True) -> Judgement:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from fnmatch import fnmatch
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
@@ -12,8 +11,13 @@ import msgspec
 from msgspec.structs import replace
 
 from abistore.errors import SnapshotNotFound, UsageError
+from abistore.extract.elf.container import MAGIC
+from abistore.extract.files import InputFile, open_input
+from abistore.extract.headers.given import find_headers
+from abistore.extract.headers.invocation import common_flags
 from abistore.extract.reader import HeaderOptions
 from abistore.model.findings import Side
+from abistore.model.labels import check_not_blank
 from abistore.model.snapshot import Snapshot
 from abistore.model.words import counted
 from abistore.report.model import Report, ReportedFinding, Witness
@@ -27,7 +31,8 @@ from abistore.witness.running import Runner
 if TYPE_CHECKING:
     from abistore.service.ruling import Ruling
 
-HEADERS: Final = (".h", ".hh", ".hpp", ".hxx", ".h++", ".H")
+MOST_SOURCE: Final = 16 << 20
+"""Bytes of one header or source."""
 
 BREAKS: Final = ("breaking", "api_break")
 """The impacts of findings that get a witness."""
@@ -125,7 +130,7 @@ def _made(
             made = maker.witness(each)
             yield _run(runner, each, made) if plan.run else made
         if plan.snippet is not None:
-            yield runner.snippet(plan.snippet)
+            yield runner.snippet(plan.snippet.name, text_of(plan.snippet))
 
 
 def _run(runner: Runner, finding: ReportedFinding, made: Witness) -> Witness:
@@ -137,6 +142,7 @@ def _chosen(report: Report, wanted: Sequence[str]) -> Iterator[ReportedFinding]:
         yield from (each for each in report.changes if each.impact in BREAKS)
         return
     for word in wanted:
+        check_not_blank("the finding", word)
         found = [each for each in report.changes if each.id.startswith(word) or word in (each.kind, each.symbol)]
         if not found:
             raise SnapshotNotFound(f"this comparison has no finding {word}", "see `abistore compare`, or `verdict -v`")
@@ -165,27 +171,25 @@ def _release(snapshot: Snapshot, operand: str | Path, options: HeaderOptions | N
 
 def is_elf(path: Path) -> bool:
     """Whether a file is one that programs are linked with."""
-    with path.open("rb") as file:
-        return file.read(4) == b"\x7fELF"
+    with open_input(path) as file:
+        return isinstance(file, InputFile) and file.head.startswith(MAGIC)
 
 
 def headers_of(options: HeaderOptions) -> tuple[dict[str, str], tuple[str, ...]]:
     """The text of each public header by the name that programs include it by, and the compiler's flags."""
-    texts: dict[str, str] = {}
-    folders: list[Path] = []
-    for path in options.headers:
-        root = path if path.is_dir() else path.parent
-        folders.append(root)
-        for file in sorted(_files(path)):
-            name = file.relative_to(root).as_posix()
-            if not any(fnmatch(name, each) for each in options.private):
-                texts[name] = file.read_text(errors="replace")
-    flags = [f"-I{each.absolute()}" for each in dict.fromkeys((*folders, *options.include_dirs))]
+    given = find_headers(options)
+    common = common_flags(options, given)
+    texts = {each.name: text_of(each.path) for each in given.headers}
+    folders = dict.fromkeys((*(each.path for each in given.folders), *options.include_dirs))
+    flags = [*(f"-I{each.absolute()}" for each in folders), *common.folders, *common.macros]
     flags += [f"-idirafter{each.absolute()}" for each in options.named_dirs]
     flags += [f"-D{each}" for each in options.defines]
     flags += [f"-std={options.standard}"] if options.standard else []
     return texts, tuple(flags)
 
 
-def _files(path: Path) -> Iterable[Path]:
-    return (each for each in path.rglob("*") if each.suffix in HEADERS) if path.is_dir() else (path,)
+def text_of(path: Path) -> str:
+    """The text of a source. Raises :class:`InputError`."""
+    with InputFile(path) as file:
+        file.check_size(MOST_SOURCE)
+        return file.read_at(0, file.size).decode(errors="replace")

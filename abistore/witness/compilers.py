@@ -76,6 +76,12 @@ def compiler(language: Language, target: Target | None = None) -> Compiler | Non
     return None
 
 
+def command_of(language: Language, target: Target | None = None) -> str:
+    """What people type to compile."""
+    found = compiler(language, target)
+    return found.command if found else {"c": "cc", "c++": "c++"}[language]
+
+
 def _names(language: Language, target: Target | None) -> tuple[str, ...]:
     if target is None or target.machine == ANY_MACHINE or is_native(target):
         return _NAMES[language]
@@ -123,7 +129,7 @@ class Workshop:
         given = list(flags)
         stage = ["-S" if made.endswith(".s") else "-c", "-o", made] if made else ["-fsyntax-only"]
         done = self._run([found.command, *stage, "-H", *given, source], told=True)
-        roots = [str(Path(each[2:]).resolve()) for each in given if each.startswith("-I")]
+        roots = [str(Path(place[1]).resolve()) for each in given if (place := _FOLDER.match(each))]
         if not all(self._may_include(each, roots) for each in _INCLUDED.findall(done.error)):
             return CommandResult(False, error=OUTSIDE, faults={0: OUTSIDE})
         if done.succeeded:
@@ -219,23 +225,28 @@ _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
 """Flags of unshare(2)."""
 
 
+@cache
+def _unshare() -> Callable[[int], int]:
+    import ctypes  # few programs are started
+
+    found: Callable[[int], int] = ctypes.CDLL(None).unshare
+    return found
+
+
 def _hold_without_network() -> None:
     """Raise :class:`OSError` where the system gives no network namespace."""
-    import ctypes  # loaded in the parent by ``obstacle``
-
-    unshare = ctypes.CDLL(None, use_errno=True).unshare
+    unshare = _unshare()
     if unshare(_NEW_NETWORK) and unshare(_NEW_USER | _NEW_NETWORK):
-        raise OSError(ctypes.get_errno(), "unshare")
+        raise OSError("no network namespace")
     _hold()
 
 
 @cache
 def obstacle() -> str:
     """Why no program can be started here without a network; empty if one can."""
-    import ctypes  # noqa: F401  few programs are started
-
     if not sys.platform.startswith("linux"):
         return "programs are started on Linux only"
+    _unshare()  # before any process is forked: a library is not to be loaded in its copy
     try:
         subprocess.run(["true"], preexec_fn=_hold_without_network, check=True)
     except (OSError, subprocess.SubprocessError):
@@ -247,6 +258,7 @@ _TROUBLE = re.compile(
     r"not found|undefined symbol|no version information|symbol lookup error|cannot open|different size"
 )
 _INCLUDED = re.compile(r"^\.+ (.+)$", re.MULTILINE)
+_FOLDER = re.compile(r"-(?:isystem|iquote|idirafter|I)(.+)")
 _FAULT = re.compile(r"(?:fatal )?error: .*")
 _ERROR = re.compile(r"(?:fatal )?error: .*|undefined reference to .*|undefined symbol: .*|version `.*")
 

@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from abistore.model.declarations import SELF
 from abistore.report.model import ReportedFinding, Witness, WitnessSort
 from abistore.witness import programs
-from abistore.witness.compilers import SUFFIX, CommandResult, Workshop, compiler, is_native
+from abistore.witness.compilers import SUFFIX, CommandResult, Workshop, command_of, is_native
 from abistore.witness.declarations import Unspellable
 from abistore.witness.facts import OWN, Fact
 from abistore.witness.query import BOTH, Attempt, Query, ReleaseSources
@@ -412,5 +412,4 @@ def _name(asked: Query) -> str:
 
 
 def _command(asked: Query) -> str:
-    found = compiler(asked.language, asked.target)
-    return found.command if found else {"c": "cc", "c++": "c++"}[asked.language]
+    return command_of(asked.language, asked.target)

@@ -35,6 +35,13 @@ class ReleaseSources(NamedTuple):
     headers: Mapping[str, str] = {}
     flags: tuple[str, ...] = ()
 
+    @property
+    def soname(self) -> str:
+        """The name by which programs load the library that are linked with this side."""
+        found = self.snapshot.facts
+        own = found.name if isinstance(found, Library) and found.name else ""
+        return own or (self.file.name if self.file else f"{self.snapshot.library}.so")
+
 
 class Attempt(NamedTuple):
     """One program that was tried: whether it shows the finding, behaves the same, or was not made, and why."""
@@ -274,10 +281,7 @@ class Query:
 
     def soname(self, side: str) -> str:
         """The name by which programs load the library that are linked with one side."""
-        release = self._sides[side]
-        found = release.snapshot.facts
-        own = found.name if isinstance(found, Library) and found.name else ""
-        return own or (release.file.name if release.file else f"{release.snapshot.library}.so")
+        return self._sides[side].soname
 
     def answered(self, attempt: Attempt, state: Literal["shown", "refuted", "written", "none"]) -> Witness:
         """The attempt as the witness of the finding."""

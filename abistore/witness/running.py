@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
 
-from abistore.model.declarations import SELF
-from abistore.model.shapes import AnyShape, Function, Library, Primitive, Qualified, Variable
+from abistore.model.shapes import AnyShape, Function, Primitive, Qualified, Variable
 from abistore.report.model import ReportedFinding, Witness
-from abistore.witness.compilers import SUFFIX, CommandResult, Language, Workshop, compiler, is_native, obstacle
-from abistore.witness.query import Attempt, Query, ReleaseSources
+from abistore.witness.compilers import (
+    SUFFIX,
+    CommandResult,
+    Language,
+    Workshop,
+    command_of,
+    compiler,
+    is_native,
+    obstacle,
+)
+from abistore.witness.query import BOTH, Attempt, Query, ReleaseSources
 
-BOTH: Final = ("old", "new")
 MOST_PRINTED: Final = 4_000
 """Characters of what a program printed that are shown."""
 
@@ -70,17 +77,16 @@ class Runner:
         if after == anew:
             return None
         reason = f"compiled with the new declarations, it prints {anew.strip()}"
-        built = f"{_command(asked.language)} -Iold witness{SUFFIX[asked.language]} old/{self._soname('old')} -o program"
         files_shown = tuple((f"old/{name}", text) for name, text in asked.files_of("old"))
-        commands = (built, *_starting())
+        commands = (self._building(f"witness{SUFFIX[asked.language]}", asked.language), *_starting())
         found = Attempt("run", "shown", reason, programs["old"], files_shown, (), commands, before, after)
         return asked.answered(found, "shown")
 
-    def snippet(self, source: Path) -> Witness:
+    def snippet(self, name: str, text: str) -> Witness:
         """What a source of the user's own prints with both releases, built against the old one."""
-        language: Language = "c" if source.suffix == ".c" else "c++"
-        program = self._whole(source.read_text(errors="replace"))
-        made = Witness("", "", source.name, "none", "run", language=language, program=program)
+        language: Language = "c" if name.endswith(".c") else "c++"
+        program = self._whole(text)
+        made = Witness("", "", name, "none", language=language, program=program)
         if reason := self.obstacle():
             return replace(made, reason=reason)
         built = self._built("snippet", program, {}, language)
@@ -91,25 +97,29 @@ class Runner:
         return replace(
             made,
             state="none" if before == after else "shown",
+            sort=None if before == after else "run",
             reason="it prints the same with both releases" if before == after else "",
             declarations="headers",
-            commands=(f"{_command(language)} -Iold {source.name} old/{self._soname('old')} -o program", *_starting()),
+            commands=(self._building(name, language), *_starting()),
             before=before,
             after=after,
             compiler=found.version if (found := compiler(language)) else "",
         )
 
+    def _building(self, name: str, language: Language) -> str:
+        """How people build a program against the old release."""
+        return f"{command_of(language)} -Iold {name} old/{self._sides['old'].soname} -o program"
+
     def _whole(self, text: str) -> str:
         """A source as a program: what includes nothing includes the public headers, and what has no ``main`` is one."""
-        headers = "" if _INCLUDE.search(text) else "".join(f'#include "{each}"\n' for each in self._headers())
+        headers = (
+            "" if _INCLUDE.search(text) else "".join(f'#include "{each}"\n' for each in self._sides["old"].headers)
+        )
         printing = "" if _INCLUDE.search(text) else "#include <stdio.h>\n"
         if _MAIN.search(text):
             return f"{printing}{headers}{text}"
         body = "".join(f"    {line}\n" for line in text.rstrip().splitlines())
         return f"{printing}{headers}\nint main(void) {{\n{body}    return 0;\n}}\n"
-
-    def _headers(self) -> Iterator[str]:
-        yield from self._sides["old"].headers
 
     def _built(
         self, stem: str, program: str, files: Mapping[str, str], language: Language, side: str = "old"
@@ -122,7 +132,7 @@ class Runner:
         if not compiled.succeeded:
             return compiled
         flags = ["-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined", f"-L{self._installed(side)}"]
-        return self._workshop.link([f"{stem}.o", f"-l:{self._soname(side)}"], stem, language, flags)
+        return self._workshop.link([f"{stem}.o", f"-l:{self._sides[side].soname}"], stem, language, flags)
 
     def _installed(self, side: str) -> Path:
         """A folder with one side's library, by its own SONAME and by the one that the old program asks for."""
@@ -130,16 +140,10 @@ class Runner:
         folder.mkdir(exist_ok=True)
         file = self._sides[side].file
         assert file is not None
-        for name in {self._soname(side), self._soname("old")}:
+        for name in {self._sides[side].soname, self._sides["old"].soname}:
             if not (folder / name).exists():
                 shutil.copy(file, folder / name)
         return folder
-
-    def _soname(self, side: str) -> str:
-        release = self._sides[side]
-        facts = release.snapshot.facts
-        own = facts.name if isinstance(facts, Library) and facts.name else ""
-        return own or (release.file.name if release.file else f"{SELF.spelling}.so")
 
 
 def _program(headers: Sequence[str], statement: str) -> str:
@@ -172,11 +176,6 @@ def _printing(shape: AnyShape | None) -> str:
 
 def _starting() -> tuple[str, ...]:
     return tuple(f"LD_BIND_NOW=1 LD_LIBRARY_PATH={side} ./program" for side in BOTH)
-
-
-def _command(language: Language) -> str:
-    found = compiler(language)
-    return found.command if found else {"c": "cc", "c++": "c++"}[language]
 
 
 def told(result: CommandResult) -> str:

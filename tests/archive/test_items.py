@@ -9,7 +9,7 @@ import pytest
 
 from abistore.archive.items import Item, listed_items
 from abistore.archive.repositories import items_of
-from abistore.errors import UsageError
+from abistore.errors import InputError, UsageError
 from abistore.service.ingest_gates import IngestPlan
 from tests.build import build_library
 
@@ -93,6 +93,15 @@ def test_a_file_is_an_item_and_any_other_is_a_manifest(tmp_path: Path) -> None:
     manifest.write_text("liba.so.1 1.0\n")
     assert items_of([library]).items == (Item(library),)
     assert items_of([manifest]).items == (Item(library, "1.0"),)
+
+
+def test_a_library_of_any_name_is_an_item_and_other_binary_data_are_an_error(tmp_path: Path) -> None:
+    plugin, data = tmp_path / "plugin.so", tmp_path / "data"
+    plugin.write_bytes(b"\x7fELF and no more")
+    data.write_bytes(bytes(100))
+    assert [each.path for each in items_of([plugin]).items] == [plugin]
+    with pytest.raises(InputError, match="neither a manifest nor a library"):
+        items_of([data])
 
 
 def test_an_item_that_two_sources_list_is_one(tmp_path: Path) -> None:

@@ -74,7 +74,18 @@ def test_what_tests_run_by_name_is_known() -> None:
     """Only what is given as a literal; the demo's and the test's own words are no programs."""
     called = re.compile(r"(?:subprocess\.run\(|\brun\(|which\()\s*\[?\"([a-z][a-z0-9+.-]+)\"")
     own = {"baseline", "bash", "c++filt", "compare", "db", "export", "explain", "gate", "history", "ingest", "list"}
-    own |= {"mcp", "cp", "chromium-browser", "google-chrome", "no-such-program", "node", "npm", "pg_ctl", "sha256sum"}
+    own |= {
+        "mcp",
+        "cp",
+        "chromium-browser",
+        "google-chrome",
+        "no-such-program",
+        "node",
+        "npm",
+        "pg_ctl",
+        "sha256sum",
+        "witness",
+    }
     found = {name for path in SOURCES for name in called.findall(path.read_text())}
     assert len(found) > 8
     assert found <= PROGRAMS.keys() | own

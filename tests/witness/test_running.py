@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from abistore.cli.main import run
 from abistore.errors import UsageError
 from abistore.extract.reader import ExtractOptions, HeaderOptions
 from abistore.interface import Selection, Witness, WitnessPlan, witnesses
@@ -64,6 +65,22 @@ def test_one_that_does_not_build_says_so(pair: tuple[Path, Path], tmp_path: Path
     made = of_snippet(pair, tmp_path, "nowhere();\nint x = ;\n")
     assert made.state == "none"
     assert made.reason.startswith("does not build with the old release: error: ")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [("absent.c", "absent.c: no such file"), (".", "is a directory"), ("", "--with is empty")],
+)
+def test_a_source_that_cannot_be_read_is_an_error(
+    pair: tuple[Path, Path], given: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["witness", *map(str, pair), "--run", "--with", given]) in (64, 65)
+    assert said in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_made_is_an_error(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["witness", *map(str, pair), "-o", str(pair[0])]) == 73
+    assert "cannot be created: Not a directory" in capsys.readouterr().err
 
 
 def test_nothing_is_started_without_being_told(pair: tuple[Path, Path], tmp_path: Path) -> None:

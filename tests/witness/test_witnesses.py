@@ -11,6 +11,7 @@ from abistore.extract.reader import ExtractOptions, HeaderOptions
 from abistore.interface import Witness, witnesses
 from abistore.model.snapshot import Target
 from abistore.service.snapshots import Selection
+from abistore.service.witnesses import headers_of
 from abistore.witness import compilers
 from tests.build import build_library
 
@@ -108,7 +109,6 @@ def test_a_slot_of_a_vtable_is_what_a_pointer_to_the_member_holds() -> None:
 
 def test_without_a_compiler_programs_are_written(pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compilers, "compiler", lambda language, target=None: None)
-    monkeypatch.setattr("abistore.witness.making.compiler", lambda language, target=None: None)
     found = shown(*pair, with_headers=True)["type_field_added"]
     assert (found.state, found.before, found.compiler) == ("written", "", "")
     assert found.reason == "no compiler for its platform is installed: the program was not compiled"
@@ -158,3 +158,23 @@ def test_headers_that_include_themselves_end(tmp_path: Path) -> None:
     found = workshop.compile("w.c", "w.o", ["-I."], "c")
     assert not found.succeeded
     assert len(found.error) <= compilers.MOST_SAID
+
+
+def test_programs_include_the_headers_that_are_read_and_no_other(tmp_path: Path) -> None:
+    for name in ("a.h", "b.cuh", "detail/c.h", "x/d_p.h", "notes.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("int f(void);\n")
+    texts, flags = headers_of(HeaderOptions((tmp_path,), private=("detail", "*_p.h"), defines=("DEEP",)))
+    assert (sorted(texts), flags) == (["a.h", "b.cuh"], (f"-I{tmp_path.resolve()}", "-DDEEP"))
+
+
+def test_headers_of_other_projects_may_be_included(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "other.h").write_text("typedef int other_t;\n")
+    library = built('#include "geo.h"\nint f(int a) { return a; }\n', "int f(int a);\n")
+    workshop = compilers.Workshop(library.parent)
+    (library.parent / "use.c").write_text('#include "other.h"\nother_t use;\n')
+    for option in ("-I", "-isystem", "-idirafter"):
+        assert workshop.compile("use.c", "use.o", [f"{option}{other}"], "c").succeeded

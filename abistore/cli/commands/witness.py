@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from abistore.arguments import Described, Operand
 from abistore.cli.options import SharedSettings
-from abistore.cli.output import answer, note, progress
+from abistore.cli.output import answer, note, progress, write_file
 from abistore.cli.reading_options import JudgingOptions, LineOptions, ReadingOptions, SideOptions
 from abistore.cli.verbs import Options, verb
+from abistore.errors import OutputError
 from abistore.model.words import counted
 
 if TYPE_CHECKING:
@@ -119,5 +120,8 @@ def _write(witness: Witness, folder: Path) -> None:
     files["run.sh"] = f"{commands}\n"
     for name, text in files.items():
         path = own / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"{path.parent}: cannot be created: {error.strerror}", "name another folder") from error
+        write_file(path, text.encode())
