@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,7 +22,7 @@ from abistore.model.labels import check_not_blank
 from abistore.model.names.qualified import demangle
 from abistore.patterns import pattern
 from abistore.service.approved_gates import day, of_library
-from abistore.service.binding import rule_for, ruled
+from abistore.service.binding import rule_of_line, ruled
 from abistore.service.database import Database, using
 from abistore.service.history import StoredDecisions
 from abistore.service.predecessors import Predecessors
@@ -149,23 +150,23 @@ class _Report:
 
     def _decided(self, line: WholeLine, old: Release, new: Release, against: str | None) -> _Pair | None:
         """The decision about two releases; ``None`` where no verdict is stored."""
-        rule = rule_for(self._store, (line.key.library,)) if self._is_bound else None
+        rule = rule_of_line(self._store, line.key, line.releases) if self._is_bound else None
         by = ruled(rule, None, self._today)
-        key = key_of(by, old, new)
-        found = line.judgements.get((old.sequence, new.sequence, key))
-        if found is None:
+
+        def told(old: Release) -> VerdictSummary | None:
+            return line.judgements.get((old.sequence, new.sequence, key_of(by, old, new)))
+
+        @cache
+        def whole(old: Release) -> StoredVerdict | None:
+            return self._store.find_verdict(old, new, key_of(by, old, new), str(ENGINE))
+
+        if (found := told(old)) is None:
             return None
-        given: list[StoredVerdict | None] = []
-
-        def whole() -> StoredVerdict | None:
-            if not given:
-                given.append(self._store.find_verdict(old, new, key, str(ENGINE)))
-            return given[0]
-
         approvals = of_library(self._approvals, line.key.library)
         decisions = StoredDecisions(self._store, approvals, self._today, rule=rule)
-        decision = decisions.beside(old, new, found, whole, against)
-        return _Pair(old, new, found, decision, whole() if found.verdict >= Verdict.API_BREAK else None)
+        decision = decisions.beside(old, new, found, partial(whole, old), against)
+        decision = decisions.obeying(decision, (old, new), told, whole) or decision
+        return _Pair(old, new, found, decision, whole(old) if found.verdict >= Verdict.API_BREAK else None)
 
     def broken(self) -> tuple[BrokenRelease, ...]:
         """The releases since then that break the one before, those that hurt most first."""

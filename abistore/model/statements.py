@@ -15,7 +15,7 @@ from abistore.model.findings import RulingFile, Verdict
 from abistore.model.history import LineKey, Release, VerdictSummary
 from abistore.model.snapshot import Evidence
 
-Role: TypeAlias = Literal["previous", "soname", "file_name", "channel", "last_with"]
+Role: TypeAlias = Literal["previous", "soname", "file_name", "channel", "last_with", "bound"]
 """Why a release is measured by another: it is the one before, the first with the same SONAME (or without any, with the
 same file name), a channel's, or the last one before a break that none of these shows."""
 
@@ -53,6 +53,7 @@ class BaselineRole(msgspec.Struct, frozen=True, omit_defaults=True):
             "soname": "first with this SONAME",
             "file_name": "first with this file name",
             "last_with": "last before a break",
+            "bound": "with this SONAME, which a bound rule keeps",
         }
         word = words.get(self.role) or f"channel {self.channel}"
         return f"{word} (passed over)" if self.passed_over else word

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, date, datetime
 from functools import lru_cache
 from hashlib import sha256
@@ -24,6 +24,7 @@ from abistore.service.snapshots import check_note
 from abistore.urls import masked
 
 if TYPE_CHECKING:
+    from abistore.model.history import LineKey, Release
     from abistore.service.ingest_gates import Gate
     from abistore.service.ruling import Ruling
     from abistore.store.store import Store
@@ -34,6 +35,11 @@ MOST_PATTERN = 200
 def rule_for(store: Store, libraries: Iterable[str]) -> BoundRule | None:
     """What is bound to any of some libraries. Raises :class:`RuleConflict`."""
     return rule_of(store.rules(), libraries)
+
+
+def rule_of_line(store: Store, line: LineKey, releases: Sequence[Release]) -> BoundRule | None:
+    """What is bound to a line with these releases, of which the last has the SONAME. Raises :class:`RuleConflict`."""
+    return rule_for(store, names_for(line.library, releases[-1].soname if releases else None))
 
 
 def names_for(library: str, soname: str | None) -> tuple[str, ...]:

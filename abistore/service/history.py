@@ -32,7 +32,7 @@ from abistore.report.history import HistoryRow as HistoryRow
 from abistore.report.model import SCHEMA, Report, Summary, VerdictName
 from abistore.report.outline import evidence_gap, outline
 from abistore.service.approved_gates import approved, day, of_library, place_between
-from abistore.service.binding import rule_for, ruled
+from abistore.service.binding import rule_of_line, ruled
 from abistore.service.bisect import Broken, broken_by
 from abistore.service.blame import AskedRelease, DepartureFinder, lacks
 from abistore.service.consumers import allow_plan
@@ -50,7 +50,7 @@ from abistore.service.listing import (
     stored_releases,
 )
 from abistore.service.log import early_removals, moment
-from abistore.service.predecessors import Predecessors
+from abistore.service.predecessors import Predecessors, earlier_of_soname
 from abistore.service.verdicts import ConsecutiveJudge, StepVerdicts, VerdictKeeper, key_of, sentences
 
 if TYPE_CHECKING:
@@ -146,17 +146,12 @@ def history(
     """
     with using(database) as store, VerdictKeeper(database) as keeper, with_cycle_collection():
         keys = lines_of(store, library, target, profile)
-        rule = rule_for(store, (library,))
-        by = ruled(rule, by, today)
-        judging = HistoryJudging(store, by, keeper, progress, judge, day(today), deprecation, rule)
+        judging = HistoryJudging(store, by, keeper, progress, judge, day(today), deprecation)
         return tuple(_history(store, key, channel, judging) for key in keys)
 
 
 MOST_OPENED = 4
 """So many releases that broke the one before are looked at for whose programs they left behind; `ledger` does more."""
-
-STRICT = RulingKey()
-"""What verdicts are given by unless somebody names a policy or suppressions."""
 
 UNJUDGED = "not judged yet"
 """Why there is no verdict where none is to be given."""
@@ -180,6 +175,8 @@ class HistoryJudging(NamedTuple):
 
 def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) -> History:
     stored = releases_of(store, key)
+    rule = rule_of_line(store, key, stored)
+    judging = judging._replace(rule=rule, by=ruled(rule, judging.by, judging.today))
     baseline_version = channels_of(store, key).get(channel)
     baseline = next((one for one in stored if one.version == baseline_version), None)
     start = stored.index(baseline) if baseline else len(stored)
@@ -313,7 +310,9 @@ class _Verdicts:
         """The decision about a release beside another one; about the first of a line where there is no other."""
         if old is None or found is None:
             return first_decision(new, self._judging.rule)
-        return self._decisions.beside(old, new, found, lambda: self._verdict(old, new), against)
+        decision = self._decisions.beside(old, new, found, lambda: self._verdict(old, new), against)
+        earlier = partial(self.against, release=new), partial(self._verdict, new=new)
+        return self._decisions.obeying(decision, (old, new), *earlier) or decision
 
     def _verdict(self, old: Release, new: Release) -> StoredVerdict | None:
         key = key_of(self._judging.by, old, new)
@@ -408,6 +407,31 @@ class StoredDecisions(NamedTuple):
             report = approved(report, self.approvals, at)
         return decide(report, replace(asked, allow=plan))
 
+    def obeying(
+        self,
+        decision: Decision,
+        between: tuple[Release, Release],
+        found: Callable[[Release], VerdictSummary | str | None],
+        given: Callable[[Release], StoredVerdict | None],
+    ) -> Decision | None:
+        """A decision between two releases, or the first about an earlier release of the SONAME that a bound rule keeps.
+
+        ``found`` and ``given`` are asked about such a release, as :meth:`beside` is. ``None`` where a verdict about one
+        is not known, and no other fails.
+        """
+        old, new = between
+        if decision.exit_code or self.rule is None or not self.rule.since_soname:
+            return decision
+        unknown = False
+        for each in earlier_of_soname(self.store, new.line, new.version, new.soname, new):
+            told = found(each) if each != old else None
+            unknown = unknown or (told is None and each != old)
+            if told is not None:
+                other = self.beside(each, new, told, partial(given, each), each.version)
+                if other.exit_code:
+                    return other
+        return None if unknown else decision
+
 
 def lines_with_outcomes(
     *, database: Database = None, among: Sequence[str] | None = None, today: date | None = None
@@ -463,22 +487,29 @@ class _StoredOutcomes(NamedTuple):
         if not stored:
             return {}
         line = stored[0].line
-        rule = rule_for(self.store, (line.library,))
+        rule = rule_of_line(self.store, line, stored)
         by = ruled(rule, None, self.today)
         known = self.store.verdict_summaries(line, str(ENGINE))
         approvals = of_library(self.approvals, line.library)
         decisions = StoredDecisions(self.store, approvals, self.today, rule=rule)
         found, predecessors = dict[str, Outcome](), Predecessors()
+
+        def told_of(new: Release, old: Release) -> VerdictSummary | None:
+            return known.get((old.sequence, new.sequence, key_of(by, old, new)))
+
+        def given(new: Release, old: Release) -> StoredVerdict | None:
+            return self.store.find_verdict(old, new, key_of(by, old, new), str(ENGINE))
+
         for new in stored:
             old = predecessors.of(new.version)
             predecessors.add(new)
-            key = key_of(by, old, new) if old else STRICT
-            told = known.get((old.sequence, new.sequence, key)) if old else None
+            told = told_of(new, old) if old else None
             if new.version in asked and old is None:
                 found[new.version] = first_decision(new, rule).outcome
             elif new.version in asked and old and told:
-                given = partial(self.store.find_verdict, old, new, key, str(ENGINE))
-                found[new.version] = decisions.beside(old, new, told, given).outcome
+                decision = decisions.beside(old, new, told, partial(given, new, old))
+                if shown := decisions.obeying(decision, (old, new), partial(told_of, new), partial(given, new)):
+                    found[new.version] = shown.outcome
         return found
 
 

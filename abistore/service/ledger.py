@@ -45,7 +45,7 @@ from abistore.service.database import Database, line_target, using
 from abistore.service.history import Measure, StoredDecisions, first_decision, measures_of, standing_here
 from abistore.service.judging import concluded
 from abistore.service.listing import in_line, lines_of, releases_of
-from abistore.service.predecessors import before
+from abistore.service.predecessors import before, earlier_of_soname
 from abistore.service.verdicts import (
     VerdictKeeper,
     given_now,
@@ -181,7 +181,15 @@ def ledger_of(
     departures = DepartureFinder(store.walk(), (*earlier, release), steps).before(sought)
     left = (each for each in last_with(departures.found) if _is_needed(departures, asked(each, release), each, sought))
     found = [*measures, *(Measure(each, (BaselineRole("last_with"),)) for each in left)]
-    standings = tuple(_standing(asked, each, (release, day(today)), deprecation, rule) for each in found)
+    terms = (release, day(today)), deprecation, rule
+    standings = tuple(_standing(asked, each, *terms) for each in found)
+    if rule is not None and rule.since_soname:
+        known = {each.against for each in standings}
+        kept = earlier_of_soname(store, release.line, release.version, release.soname, release)
+        bound = (
+            _standing(asked, Measure(each, (BaselineRole("bound"),)), *terms) for each in kept if each not in known
+        )
+        standings += tuple(each for each in bound if each.decision.exit_code)
     return Ledger(
         release,
         standings,
@@ -194,7 +202,7 @@ def ledger_of(
 
 def _decisive(release: Release, standings: Sequence[Standing], rule: BoundRule | None) -> Decision:
     """The decision that asks most of a release; that about a first one where no supported baseline is there."""
-    asked = [each.decision for each in standings if each.supported]
+    asked = [each.decision for each in standings if each.supported or each.roles == (BaselineRole("bound"),)]
     if asked:
         return worst_decision(asked)
     return first_decision(release, rule)

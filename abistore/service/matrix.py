@@ -181,14 +181,14 @@ def _matrix(store: Store, key: LineKey, asked: _Asked, told: History) -> Matrix:
 
 
 def _outcomes(told: History, releases: Sequence[Release]) -> tuple[tuple[Outcome | None, ...], ...]:
-    """What is decided about each release: compared with the previous one, and with the baseline."""
+    """What is decided about each release: compared with the previous one and the baseline, or by a bound rule."""
     known: dict[tuple[str, str], Outcome] = {}
     for row in told.rows:
         version = row.release.version
         if told.baseline is not None and row.baseline_decision is not None and not row.unjudged_baseline:
-            known[told.baseline, version] = row.baseline_decision.outcome
+            known[row.baseline_decision.against.version or told.baseline, version] = row.baseline_decision.outcome
         if row.previous is not None and row.decision is not None and not row.unjudged:
-            known[row.previous, version] = row.decision.outcome
+            known[row.decision.against.version or row.previous, version] = row.decision.outcome
     return tuple(tuple(known.get((old.version, new.version)) for new in releases) for old in releases)
 
 

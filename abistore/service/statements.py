@@ -31,7 +31,7 @@ from abistore.report.model import ReportedFinding, every
 from abistore.report.outline import LACKS, UNASKED, outline
 from abistore.report.reasons import OUTCOMES
 from abistore.service.approved_gates import approved, day, of_library, place_between
-from abistore.service.binding import rule_for, ruled
+from abistore.service.binding import names_for, rule_for, ruled
 from abistore.service.database import Database, line_target, using
 from abistore.service.declarations import display
 from abistore.service.ledger import folded, lines_at
@@ -219,7 +219,8 @@ def statement(
         meant = lines_at(store, reference, line_target(store, target), profile)
         if not any(meant.releases):
             raise SnapshotNotFound(f"{reference} is not a release of a line", f"`abistore list {meant.library}`")
-        when, by = day(today), ruled(rule_for(store, (meant.library,)), by, today)
+        names = {name for each in meant.releases if each for name in names_for(each.line.library, each.soname)}
+        when, by = day(today), ruled(rule_for(store, names), by, today)
         release = folded(store, meant, by, keep=keeper.keep, today=when, deprecation=deprecation)
         facts = StatedFacts(store, keeper, by, when, deprecation)
         lines = tuple(stated_line(facts, row.ledger) for row in release.rows if row.ledger is not None)

@@ -35,6 +35,7 @@ from abistore.mcp.tools.summary import abi_summary
 from abistore.model.decision import Decision, worst_decision
 from abistore.model.history import IngestRequest, Release
 from abistore.model.snapshot import ReleaseTag, Snapshot
+from abistore.model.statements import BaselineRole
 from abistore.report import render
 from abistore.report.history import History, markdown, shown_outcome
 from abistore.report.model import Report, Style
@@ -101,8 +102,10 @@ class Question(NamedTuple):
 class LawOfOneDecision:
     """A history that is drawn to a new database, and asked through every surface."""
 
-    def __init__(self, seed: int, folder: Path, tally: Tally) -> None:
+    def __init__(self, seed: int, folder: Path, tally: Tally, *, bound: bool = False) -> None:
+        """With ``bound``, a rule that the store binds afterwards keeps every release since the SONAME."""
         self.random = Random(seed)
+        self.bound = bound
         self.folder = folder
         self.address = str(folder / "abi.db")
         self.tally = tally
@@ -112,6 +115,9 @@ class LawOfOneDecision:
     def check(self) -> None:
         """Draw the history, and ask every surface about it."""
         self._draw()
+        if self.bound:
+            plan = interface.BindingPlan("programs load it for years", since_soname=True)
+            interface.bind("libgeo", plan, database=self.address)
         with open_store(self.address) as store:
             self.store = store
             for today in (BEFORE, TODAY):
@@ -137,7 +143,9 @@ class LawOfOneDecision:
     @cached_property
     def _files(self) -> Mapping[str, str]:
         """The files of a policy and of suppressions; each is there every other time."""
-        found = {}
+        found: dict[str, str] = {}
+        if self.bound:  # a rule refuses them
+            return found
         for option, name, text in (("--policy", "p.yaml", POLICY), ("--suppress", "s.yaml", SUPPRESSIONS)):
             if self.random.random() < 0.5:
                 (self.folder / name).write_text(text)
@@ -312,9 +320,12 @@ class LawOfOneDecision:
             one = standing.decision
             named = {"previous": None, "baseline": f"baseline:{one.against.channel}", "release": one.against.version}
             expected = self.decided(version, named[one.against.why], today)
-            if expected is not None and expected.against.version == one.against.version:  # a channel may have moved on
+            meant = one.against.why, one.against.version
+            if expected is not None and (expected.against.why, expected.against.version) == meant:
+                # else a channel moved on, or a bound rule asks about another release
                 self._same("ledger", f"{version} against {one.against.version}", one, expected)
-        supported = [each.decision for each in ledger.standings if each.supported]
+        bound = BaselineRole("bound")
+        supported = [each.decision for each in ledger.standings if each.supported or bound in each.roles]
         worst = worst_decision(supported) if supported else self.decided(version, None, today)
         if supported or not ledger.standings:
             assert worst is not None

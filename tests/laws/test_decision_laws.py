@@ -15,3 +15,10 @@ def test_every_surface_states_one_decision(seed: int, tmp_path: Path) -> None:
     LawOfOneDecision(seed, tmp_path, tally).check()
     assert not tally.contradictions
     assert len(tally.statements) > 20
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_surface_obeys_a_bound_rule(seed: int, tmp_path: Path) -> None:
+    tally = Tally()
+    LawOfOneDecision(seed, tmp_path, tally, bound=True).check()
+    assert not tally.contradictions
