@@ -270,7 +270,7 @@ class OutputError(AbistoreError):
 
     code = "output"
     exit_code = 73
-    usual_hint = "name another file with -o, or make room"
+    usual_hint = "name another file, or make room"
 
 
 class SchedulerLost(AbistoreError):

@@ -144,28 +144,28 @@ class _Report:
         self.lines: Sequence[WholeLine] = store.whole_lines(str(ENGINE))
         self.releases = self.unjudged = 0
         self._approvals = store.approvals()
-        self._is_bound = bool(store.rules())
+        self._rules = store.rules()
         moves = store.baselines()
         self._stands = {one.line: one.version for one in moves if one.channel == channel and one.version is not None}
 
     def _decided(self, line: WholeLine, old: Release, new: Release, against: str | None) -> _Pair | None:
         """The decision about two releases; ``None`` where no verdict is stored."""
-        rule = rule_of_line(self._store, line.key, line.releases) if self._is_bound else None
+        rule = rule_of_line(self._rules, line.key, line.releases)
         by = ruled(rule, None, self._today)
 
-        def told(old: Release) -> VerdictSummary | None:
+        def summary(old: Release) -> VerdictSummary | None:
             return line.judgements.get((old.sequence, new.sequence, key_of(by, old, new)))
 
         @cache
         def whole(old: Release) -> StoredVerdict | None:
             return self._store.find_verdict(old, new, key_of(by, old, new), str(ENGINE))
 
-        if (found := told(old)) is None:
+        if (found := summary(old)) is None:
             return None
         approvals = of_library(self._approvals, line.key.library)
         decisions = StoredDecisions(self._store, approvals, self._today, rule=rule)
         decision = decisions.beside(old, new, found, partial(whole, old), against)
-        decision = decisions.obeying(decision, (old, new), told, whole) or decision
+        decision = decisions.obeying(decision, (old, new), summary, whole) or decision
         return _Pair(old, new, found, decision, whole(old) if found.verdict >= Verdict.API_BREAK else None)
 
     def broken(self) -> tuple[BrokenRelease, ...]:
@@ -202,8 +202,8 @@ class _Report:
             if old is not None and line.releases[-1] != old:
                 pair = self._decided(line, old, line.releases[-1], f"baseline:{self._channel}")
                 if pair is not None and pair.decision.outcome != "pass":
-                    told = pair.decision.outcome, pair.decision.headline
-                    yield RedGate(line.key, line.releases[-1].version, old.version, *told)
+                    shown = pair.decision.outcome, pair.decision.headline
+                    yield RedGate(line.key, line.releases[-1].version, old.version, *shown)
             for each in line.candidates:
                 if each.ingested >= self._moment:
                     yield RedGate(line.key, each.version, "", "fail", "failed its gate, and was kept", candidate=True)

@@ -205,7 +205,7 @@ class Recording:
 
 
 def redacted(value: Any, name: str = "") -> Any:
-    """A message without what is private. Texts that hold JSON are looked into; others of answers are told by length."""
+    """A message without what is private. Texts that hold JSON are looked into; of others, the length is kept."""
     if isinstance(value, BaseModel):
         value = value.model_dump(mode="json", by_alias=True, exclude_unset=True)
     if isinstance(value, Mapping):
@@ -231,7 +231,7 @@ def _short(text: str) -> str:
 
 
 def parsed(data: bytes) -> Any:
-    """The message in some bytes, or what can be told of bytes that are none."""
+    """The message in some bytes, or what is known of bytes that are none."""
     try:
         return json.loads(data)
     except (ValueError, RecursionError):

@@ -76,8 +76,8 @@ class BoundRule(msgspec.Struct, frozen=True):
     @property
     def sentence(self) -> str:
         """The rule as a reason of a decision: ``bound in the store: evidence layout ('lib*', by ana: shipped)``."""
-        told = (f"{each.pattern!r}, by {each.actor or 'unknown'}: {each.reason}" for each in self.rules)
-        return f"bound in the store: {demanded(self)} ({'; '.join(told)})"
+        said = (f"{each.pattern!r}, by {each.actor or 'unknown'}: {each.reason}" for each in self.rules)
+        return f"bound in the store: {demanded(self)} ({'; '.join(said)})"
 
 
 def in_force(said: Iterable[Binding]) -> tuple[Binding, ...]:
@@ -99,8 +99,8 @@ def rule_of(said: Iterable[Binding], libraries: Iterable[str]) -> BoundRule | No
     for one in found[1:]:
         demands = stricter(first, one)
         if demands is None:
-            told = " and ".join(f"{each.pattern!r} ({each.words})" for each in (*first.rules, one))
-            raise RuleConflict(f"{', '.join(names)}: rules in the store contradict each other: {told}")
+            listed = " and ".join(f"{each.pattern!r} ({each.words})" for each in (*first.rules, one))
+            raise RuleConflict(f"{', '.join(names)}: rules in the store contradict each other: {listed}")
         first = BoundRule((*first.rules, one), *demands)
     return first
 

@@ -37,9 +37,9 @@ def rule_for(store: Store, libraries: Iterable[str]) -> BoundRule | None:
     return rule_of(store.rules(), libraries)
 
 
-def rule_of_line(store: Store, line: LineKey, releases: Sequence[Release]) -> BoundRule | None:
+def rule_of_line(bindings: Sequence[Binding], line: LineKey, releases: Sequence[Release]) -> BoundRule | None:
     """What is bound to a line with these releases, of which the last has the SONAME. Raises :class:`RuleConflict`."""
-    return rule_for(store, names_for(line.library, releases[-1].soname if releases else None))
+    return rule_of(bindings, names_for(line.library, releases[-1].soname if releases else None))
 
 
 def names_for(library: str, soname: str | None) -> tuple[str, ...]:
@@ -165,7 +165,7 @@ def bind(pattern: str, plan: BindingPlan, *, database: Database = None) -> Bound
 
 
 def unbind(pattern: str, *, reason: str, actor: str = "", database: Database = None) -> BoundPattern:
-    """Take back what is bound to a pattern. Raises :class:`SnapshotNotFound` where nothing is."""
+    """Remove the rule that is bound to a pattern. Raises :class:`SnapshotNotFound` where nothing is."""
     _check(pattern, reason, actor)
     with using(database, write=True) as store, store.transaction():
         before = next((one for one in in_force(store.rules()) if one.pattern == pattern), None)

@@ -338,7 +338,7 @@ def _before(store: Store, report: Report, plan: GatePlan) -> tuple[str, Inherite
         base = merge_base(store, report, plan.files.profile, plan.merge_base)
     except SnapshotNotFound as error:
         return "", Inherited(untold=error.message)
-    by = ruled(rule_for(store, (report.new.library,)), plan.files.gate.by)
+    by = ruled(rule_for(store, names_for(report.new.library, report.new.soname)), plan.files.gate.by)
     return base.reference, inherited(store, base, report, plan.files.profile, by)
 
 

@@ -54,7 +54,7 @@ from abistore.service.predecessors import Predecessors, earlier_of_soname
 from abistore.service.verdicts import ConsecutiveJudge, StepVerdicts, VerdictKeeper, key_of, sentences
 
 if TYPE_CHECKING:
-    from abistore.model.rules import BoundRule
+    from abistore.model.rules import Binding, BoundRule
     from abistore.model.versions import DeprecationWindow
     from abistore.service.ruling import Ruling
     from abistore.store.store import Store
@@ -175,7 +175,7 @@ class HistoryJudging(NamedTuple):
 
 def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) -> History:
     stored = releases_of(store, key)
-    rule = rule_of_line(store, key, stored)
+    rule = rule_of_line(store.rules(), key, stored)
     judging = judging._replace(rule=rule, by=ruled(rule, judging.by, judging.today))
     baseline_version = channels_of(store, key).get(channel)
     baseline = next((one for one in stored if one.version == baseline_version), None)
@@ -441,7 +441,7 @@ def lines_with_outcomes(
     With ``among``, those of these libraries. Raises :class:`SnapshotNotFound`.
     """
     with using(database) as store:
-        outcomes = _StoredOutcomes(store, store.approvals(), day(today))
+        outcomes = _StoredOutcomes(store, store.approvals(), store.rules(), day(today))
         return tuple(
             msgspec.structs.replace(line, outcome=outcomes.of(stored, {line.latest}).get(line.latest))
             for line, stored in listed_lines(store, None, among)
@@ -461,7 +461,7 @@ def releases_with_outcomes(
     """
     with using(database) as store:
         found = stored_releases(store, library, target, profile)
-        outcomes = _StoredOutcomes(store, of_library(store.approvals(), library), day(today))
+        outcomes = _StoredOutcomes(store, of_library(store.approvals(), library), store.rules(), day(today))
         by_line = {
             key: outcomes.of(kept, {each.version for each in kept})
             for key in {each.line for each in found}
@@ -480,6 +480,7 @@ class _StoredOutcomes(NamedTuple):
 
     store: Store
     approvals: tuple[Approval, ...]
+    rules: Sequence[Binding]
     today: date
 
     def of(self, stored: Sequence[Release], asked: Container[str]) -> dict[str, Outcome]:
@@ -487,14 +488,14 @@ class _StoredOutcomes(NamedTuple):
         if not stored:
             return {}
         line = stored[0].line
-        rule = rule_of_line(self.store, line, stored)
+        rule = rule_of_line(self.rules, line, stored)
         by = ruled(rule, None, self.today)
         known = self.store.verdict_summaries(line, str(ENGINE))
         approvals = of_library(self.approvals, line.library)
         decisions = StoredDecisions(self.store, approvals, self.today, rule=rule)
         found, predecessors = dict[str, Outcome](), Predecessors()
 
-        def told_of(new: Release, old: Release) -> VerdictSummary | None:
+        def summary_of(new: Release, old: Release) -> VerdictSummary | None:
             return known.get((old.sequence, new.sequence, key_of(by, old, new)))
 
         def given(new: Release, old: Release) -> StoredVerdict | None:
@@ -503,12 +504,12 @@ class _StoredOutcomes(NamedTuple):
         for new in stored:
             old = predecessors.of(new.version)
             predecessors.add(new)
-            told = told_of(new, old) if old else None
+            told = summary_of(new, old) if old else None
             if new.version in asked and old is None:
                 found[new.version] = first_decision(new, rule).outcome
             elif new.version in asked and old and told:
                 decision = decisions.beside(old, new, told, partial(given, new, old))
-                if shown := decisions.obeying(decision, (old, new), partial(told_of, new), partial(given, new)):
+                if shown := decisions.obeying(decision, (old, new), partial(summary_of, new), partial(given, new)):
                     found[new.version] = shown.outcome
         return found
 

@@ -21,7 +21,7 @@ from abistore.model.history import AuditRecord, Release, StoredVerdict, VerdictS
 from abistore.model.labels import Given
 from abistore.patterns import pattern
 from abistore.service.approved_gates import day, of_library
-from abistore.service.binding import rule_for, ruled
+from abistore.service.binding import names_for, rule_for, ruled
 from abistore.service.database import Database, using
 
 if TYPE_CHECKING:
@@ -87,8 +87,10 @@ def events(since: str = START, *, limit: int | None = None, database: Database =
     """
     with using(database) as store, store.reading():
         found = store.audit_since(*_place(since), limit)
-        told = _Told(store)
-        return EventsSince(tuple(told.event(f"{number}-{key}", one) for number, key, one in found.records), *found[1:])
+        events_of = _EventReader(store)
+        return EventsSince(
+            tuple(events_of.event(f"{number}-{key}", one) for number, key, one in found.records), *found[1:]
+        )
 
 
 def _place(cursor: str) -> tuple[int | None, str]:
@@ -103,7 +105,7 @@ def _place(cursor: str) -> tuple[int | None, str]:
     return int(found[1]), found[2]
 
 
-class _Told:
+class _EventReader:
     """Makes events of records. What several of them need is read once."""
 
     def __init__(self, store: Store) -> None:
@@ -118,11 +120,11 @@ class _Told:
         about = self._verdict(one) if one.action == "verdict" else _parsed(one)
         return Event(cursor, *words, **about, origin=one.origin)
 
-    def _decisions_of(self, library: str) -> Callable[..., Outcome | None]:
+    def _decisions_of(self, library: str, soname: str | None) -> Callable[..., Outcome | None]:
         from abistore.service.history import StoredDecisions  # with all that judges
         from abistore.service.verdicts import key_of
 
-        rule = rule_for(self._store, (library,))
+        rule = rule_for(self._store, names_for(library, soname))
         approvals = of_library(self._store.approvals(), library)
         decisions = StoredDecisions(self._store, approvals, day(None), rule=rule)
 
@@ -144,7 +146,7 @@ class _Told:
         for old, new in self._pairs(one.subject):
             place = {"library": new.line.library, "target": new.line.target, "profile": new.line.profile}
             found = self._found(old, new, said[2] if said else "")
-            outcome = self._decisions(new.line.library)(old, new, *found) if found else None
+            outcome = self._decisions(new.line.library, new.soname)(old, new, *found) if found else None
             about = {"version": new.version, "digest": new.digest, "against": old.version}
             return {**place, **about, "verdict": name, "outcome": outcome}
         return {"verdict": name}
@@ -204,7 +206,10 @@ def kept_cursor(path: Path | None, since: str) -> str:
     """The cursor that a file keeps; ``since`` where there is no file yet. Raises :class:`UsageError`."""
     if path is None or not path.exists():
         return since
-    text = path.read_text(encoding="utf-8", errors="replace").strip()
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}", "name a file that can be read") from error
     if _CURSOR.fullmatch(text) is None:
         raise UsageError(f"{path}: holds no cursor", "delete it, or name another file")
     return text
@@ -244,7 +249,7 @@ def _words(plan: NotifyPlan) -> Sequence[str]:
     if not words:
         raise UsageError("the command is empty", "is a variable of the script unset?")
     if plan.attempts < 1 or plan.timeout <= 0:
-        raise UsageError("attempts and timeout begin at 1")
+        raise UsageError("attempts and timeout begin at 1", "pass larger numbers")
     return words
 
 

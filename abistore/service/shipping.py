@@ -73,7 +73,7 @@ def env_can_ship(
         place = _Place(store, store.environment(environment), release.line, by)
         with limits_for(release.declarations << 12, f"asking what {release.reference} means for {environment}"):
             found = place.ship(release, beside=beside)
-            return place.told(release, found, beside=beside)
+            return place.answer(release, found, beside=beside)
 
 
 def member_of(release: Release, recorded: datetime, actor: str = "") -> EnvironmentMember:
@@ -366,7 +366,7 @@ class _Place:
 
     # --- the answer
 
-    def told(self, release: Release, found: _Found, *, beside: bool) -> CanShip:
+    def answer(self, release: Release, found: _Found, *, beside: bool) -> CanShip:
         """The answer, with the other versions that would do where this one does not."""
         fitting, untried = ((), 0) if found.outcome == "pass" else self._others_that_do(release, beside)
         line = release.line

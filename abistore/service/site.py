@@ -480,7 +480,7 @@ def build_site(
             for folder in (kinds.folder, names, *found.standing.values()):
                 folder.leave()
             top.leave("built.js")
-            found.releases = top.told(int)
+            found.releases = top.kept_as(int)
     top.write("built.js", "", f'abistore_built("{dated.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}");\n' if dated else "")
     top.finish(whole, msgspec.json.encode(found.releases))
     return SiteBuilt(top.path / "index.html", len(now), found.releases, tally.written, tally.unchanged, tally.removed)
@@ -499,7 +499,7 @@ class _Libraries:
     def write(self, store: Store, source: SiteSource, progress: Progress | None) -> list[Made]:
         """Write what changed; all libraries as other pages tell of them, by their names."""
         self.below.plan((), self._folders.values())
-        made = {name: folder.told(Made) for name, folder in self.standing.items()}
+        made = {name: folder.kept_as(Made) for name, folder in self.standing.items()}
         for folder in self.standing.values():
             folder.leave()
         for each in made_of(self.changed, self.below, store, source):

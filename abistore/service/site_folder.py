@@ -92,7 +92,7 @@ class SiteFolder:
         """How many files the last build wrote here."""
         return len(self._before.files) if self._before else 0
 
-    def told(self, form: type[Kept]) -> Kept:
+    def kept_as(self, form: type[Kept]) -> Kept:
         """What the last build kept of this folder for other pages. Raises :class:`OutputError`."""
         try:
             return msgspec.json.decode(self._before.kept if self._before else NOTHING, type=form)

@@ -128,7 +128,7 @@ class Workshop:
             return CommandResult(False)
         given = list(flags)
         stage = ["-S" if made.endswith(".s") else "-c", "-o", made] if made else ["-fsyntax-only"]
-        done = self._run([found.command, *stage, "-H", *given, source], told=True)
+        done = self._run([found.command, *stage, "-H", *given, source], whole=True)
         roots = [str(Path(place[1]).resolve()) for each in given if (place := _FOLDER.match(each))]
         if not all(self._may_include(each, roots) for each in _INCLUDED.findall(done.error)):
             return CommandResult(False, error=OUTSIDE, faults={0: OUTSIDE})
@@ -154,8 +154,9 @@ class Workshop:
         """Have the dynamic linker look up all that a program asks for, without starting anything."""
         asked = {"LD_TRACE_LOADED_OBJECTS": "1", "LD_WARN": "1", "LD_BIND_NOW": "1"}
         done = self._run([f"./{program}"], {**asked, "LD_LIBRARY_PATH": str(libraries)})
-        told = [line.strip() for line in f"{done.printed}\n{done.error}".splitlines() if _TROUBLE.search(line)]
-        return CommandResult(not told and done.succeeded, error=_shown("; ".join(dict.fromkeys(told)) or done.error))
+        troubles = [line.strip() for line in f"{done.printed}\n{done.error}".splitlines() if _TROUBLE.search(line)]
+        error = "; ".join(dict.fromkeys(troubles)) or done.error
+        return CommandResult(not troubles and done.succeeded, error=_shown(error))
 
     def start(self, program: str, libraries: Path) -> CommandResult:
         """Start a program with the libraries of a folder, without a network: their constructors run."""
@@ -168,10 +169,10 @@ class Workshop:
         command: Sequence[str],
         environment: Mapping[str, str] | None = None,
         *,
-        told: bool = False,
+        whole: bool = False,
         hold: Callable[[], None] | None = None,
     ) -> CommandResult:
-        """What a command did; with ``told``, all that it wrote to standard error stands for its error.
+        """What a command did; with ``whole``, all that it wrote to standard error stands for its error.
 
         What it writes goes to files, which the limit of file sizes bounds.
         """
@@ -196,7 +197,7 @@ class Workshop:
                     os.killpg(process.pid, signal.SIGKILL)  # and what it left running
                 process.wait()
             code, error = process.returncode, _text(said)
-            if code and not told:
+            if code and not whole:
                 error = first_error(error) or _ended(code)
             return CommandResult(code == 0, _text(printed), error)
 

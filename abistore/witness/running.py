@@ -47,14 +47,14 @@ class Runner:
         return obstacle()
 
     def started(self, witness: Witness) -> Witness:
-        """A witness of the dynamic linker as its program is told when it is started."""
+        """A witness of the dynamic linker with what its program prints when it is started."""
         if witness.sort != "load" or witness.state != "shown" or self.obstacle():
             return witness
         files = {name.removeprefix("old/"): text for name, text in witness.files if name.startswith("old/")}
         built = self._built("started", witness.program, files, witness.language)
         if not built.succeeded:
             return witness
-        before, after = (told(self._workshop.start("started", self._installed(side))) for side in BOTH)
+        before, after = (printed_by(self._workshop.start("started", self._installed(side))) for side in BOTH)
         commands = (witness.commands[0], *_starting())
         return witness if before == after else replace(witness, commands=commands, before=before, after=after)
 
@@ -72,8 +72,8 @@ class Runner:
             files = dict(asked.files_of(side))
             if not self._built(f"called-{side}", programs[side], files, asked.language, side).succeeded:
                 return None
-        before, after = (told(self._workshop.start("called-old", self._installed(side))) for side in BOTH)
-        anew = told(self._workshop.start("called-new", self._installed("new")))
+        before, after = (printed_by(self._workshop.start("called-old", self._installed(side))) for side in BOTH)
+        anew = printed_by(self._workshop.start("called-new", self._installed("new")))
         if after == anew:
             return None
         reason = f"compiled with the new declarations, it prints {anew.strip()}"
@@ -93,7 +93,7 @@ class Runner:
         if not built.succeeded:
             said = built.error or "no compiler is installed"
             return replace(made, reason=f"does not build with the old release: {said}")
-        before, after = (told(self._workshop.start("snippet", self._installed(side))) for side in BOTH)
+        before, after = (printed_by(self._workshop.start("snippet", self._installed(side))) for side in BOTH)
         return replace(
             made,
             state="none" if before == after else "shown",
@@ -178,7 +178,7 @@ def _starting() -> tuple[str, ...]:
     return tuple(f"LD_BIND_NOW=1 LD_LIBRARY_PATH={side} ./program" for side in BOTH)
 
 
-def told(result: CommandResult) -> str:
+def printed_by(result: CommandResult) -> str:
     """What a program printed, and how it ended if not well."""
     printed = result.printed
     if len(printed) > MOST_PRINTED:

@@ -118,10 +118,10 @@ def _arrays(shape: Function, declared: Declared, idiom: Idiom) -> Iterator[UserC
     if not any(each.length for each in declared.parameters) or shape.method is not None:
         return
     objects, passed = [], []
-    for number, (type, told) in enumerate(zip(shape.parameters, declared.parameters, strict=False), 1):
+    for number, (type, given) in enumerate(zip(shape.parameters, declared.parameters, strict=False), 1):
         passed.append(f"a{number}")
-        element = _plain(type.target) if told.length and isinstance(type, Pointer) else type
-        objects.append(f"{idiom.spell(element, f'a{number}')}{f'[{told.length}]' if told.length else ''};")
+        element = _plain(type.target) if given.length and isinstance(type, Pointer) else type
+        objects.append(f"{idiom.spell(element, f'a{number}')}{f'[{given.length}]' if given.length else ''};")
     called = f"{shape.display}({', '.join(passed)});"
     yield UserCode(f"void {OWN}({idiom.none}) {{ {' '.join(objects)} {called} }}", names=False, flags=SHORT_ARRAYS)
 

@@ -211,8 +211,8 @@ WAYS = {
 
 def reason(one: BrokenBy) -> str:
     """What breaks a consumer, in words: ``missing symbol geo_norm (not exported)``."""
-    told = " ".join(filter(None, (WAYS[one.sort], one.kind and f"{one.kind}:", shortened(one.symbol))))
-    return f"{told} ({one.detail})" if one.detail else told
+    broken = " ".join(filter(None, (WAYS[one.sort], one.kind and f"{one.kind}:", shortened(one.symbol))))
+    return f"{broken} ({one.detail})" if one.detail else broken
 
 
 @verb("using", inside=consumers_command, gives={"use": "service.consumer_verdicts:consumers_using"})

@@ -58,8 +58,8 @@ def notify_command(
     if execute is not None:
         plan = NotifyPlan(execute, cursor_file, since, attempts, timeout, limit=limit)
         done = notify(plan, database=settings.database)
-        told = f"{counted(done.delivered, 'event')} delivered; cursor {done.cursor}"
-        answer(settings, done, lambda: told)
+        line = f"{counted(done.delivered, 'event')} delivered; cursor {done.cursor}"
+        answer(settings, done, lambda: line)
         return
     found = events(kept_cursor(cursor_file, since), limit=limit, database=settings.database)
     lines = (*(each.line for each in found.events), f'{{"cursor":"{found.cursor}"}}')

@@ -272,8 +272,8 @@ def bind_command(
     before = f"; was {done.replaced.words}" if done.replaced else ""
     libraries = counted(len(done.libraries), "stored library", "stored libraries")
     word = "bound" if done.changed else "bound already"
-    told = f"{word}: {pattern} to {done.rule.words}{before}; {libraries}"
-    answer(settings, {"bound": done}, lambda: told)
+    line = f"{word}: {pattern} to {done.rule.words}{before}; {libraries}"
+    answer(settings, {"bound": done}, lambda: line)
 
 
 @verb("bound", inside=policy_command, gives={"bound": "service.binding:bound"})
