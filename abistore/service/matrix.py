@@ -7,6 +7,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from abistore.errors import Incomparable, InputError, UsageError
 from abistore.limits import limits_for
@@ -16,6 +17,7 @@ from abistore.model.findings import RulingKey, Verdict, unequal_evidence
 from abistore.model.history import LineKey, Release
 from abistore.model.structure import without_cycle_collection
 from abistore.report.history import History, Matrix, MatrixRelease, UnjudgedPair
+from abistore.service.binding import rule_of_line, ruled
 from abistore.service.database import Database, using
 from abistore.service.history import history
 from abistore.service.listing import lines_of, place_of, released, releases_of
@@ -164,7 +166,9 @@ class _Asked(msgspec.Struct, frozen=True):
 
 
 def _matrix(store: Store, key: LineKey, asked: _Asked, told: History) -> Matrix:
-    chosen = ranged(releases_of(store, key), asked.within)
+    stored = releases_of(store, key)
+    chosen = ranged(stored, asked.within)
+    asked = replace(asked, by=ruled(rule_of_line(store.rules(), key, stored), asked.by))
     cells = _Cells(chosen)
     for first, bases in _bands(chosen):
         _fill(cells, store, (first, bases), asked)

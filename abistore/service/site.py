@@ -33,6 +33,7 @@ from abistore.report.history import History, HistoryRow
 from abistore.report.model import Report
 from abistore.report.since import Commit
 from abistore.report.site import library_folder, release_file
+from abistore.service.binding import rule_of_line, ruled
 from abistore.service.commits import Commits, CommitSource
 from abistore.service.database import Database, OpenStore, locate, using
 from abistore.service.declarations import with_deprecation_dates
@@ -126,7 +127,7 @@ def _sources(folder: Traversable, where: str) -> Iterator[tuple[str, bytes]]:
 def cursors(store: Store, source: SiteSource) -> dict[str, str]:
     """What the pages of each library are made of, as a digest: rows of the store are summed up, and none is judged."""
     plan, _, by = source
-    ruled = (by.key, by.policy.file, by.suppressions.files) if by else ()
+    given_by = (by.key, by.policy.file, by.suppressions.files) if by else ()
     facts: dict[str, list[object]] = defaultdict(list)
     with store.reading():
         lines = store.line_states()
@@ -139,7 +140,7 @@ def cursors(store: Store, source: SiteSource) -> dict[str, str]:
                 facts[approval.library].append(datetime.now(UTC).date())
         for review in store.reviews():
             facts[review.library].append(review)
-        common = (plan, ruled, store.consumers_state())
+        common = (plan, given_by, store.consumers_state(), store.rules())
     shown = {line.key.library for line in lines if line.releases}
     return {library: key(common, told) for library, told in facts.items() if library in shown}
 
@@ -240,7 +241,17 @@ class LibraryPages:
 
     def _ruling(self, ends: Sequence[tuple[LineKey, Sequence[Release], int]]) -> list[object]:
         """What pairs are judged by; suppressions may hold for some releases only."""
-        return [key_of(self._by, old, new) for _, shown, _ in ends for new in shown for old in shown]
+        return [
+            key_of(by, old, new)
+            for line, shown, _ in ends
+            for by in (self._ruling_of(line, shown),)
+            for new in shown
+            for old in shown
+        ]
+
+    def _ruling_of(self, line: LineKey, releases: Sequence[Release]) -> Ruling | None:
+        """What a line is judged by: the policy that the store binds to it, where it does."""
+        return ruled(rule_of_line(self._store.rules(), line, releases), self._by)
 
     def _commits(self, histories: Sequence[History]) -> Mapping[str, Commit | None]:
         """What is known of the commits of a library's releases, looked up for the newest first."""
@@ -258,16 +269,16 @@ class LibraryPages:
         folder: SiteFolder,
     ) -> Iterator[site.Searched]:
         """Write the pages of the releases of a line; what search finds in each."""
-        reports = Reports(self._store, self._by)
-        remarks = _remarks(self._store, line.line)
         neighbours = [row.release for row in line.rows]
+        reports = Reports(self._store, self._ruling_of(line.line, neighbours))
+        remarks = _remarks(self._store, line.line)
         for number, row in enumerate(line.rows):
             release, around = row.release, neighbours[max(number - 1, 0) : number + 2]
             standing = channels.get(release.version, ())
             previous = next((one for one in neighbours[:number] if one.version == row.previous), None)
-            ruled = reports.key(previous, row)
+            judged_by = reports.key(previous, row)
             commit = commits.get(release.revision or "")
-            shown = key(self._plan, row, around, line.baseline, line.policy, ruled, remarks, standing, commit)
+            shown = key(self._plan, row, around, line.baseline, line.policy, judged_by, remarks, standing, commit)
             name = release_file(release.line, release.version)
             kept = folder.kept(name, shown)
             if kept is None:

@@ -116,7 +116,8 @@ class LawOfOneDecision:
         """Draw the history, and ask every surface about it."""
         self._draw()
         if self.bound:
-            plan = interface.BindingPlan("programs load it for years", since_soname=True)
+            policy = self.random.choice([None, "sdk_vendor"])
+            plan = interface.BindingPlan("programs load it for years", policy=policy, since_soname=True)
             interface.bind("libgeo", plan, database=self.address)
         with open_store(self.address) as store:
             self.store = store

@@ -13,11 +13,13 @@ import pytest
 from abistore.interface import (
     ApprovalPlan,
     BaselinePlan,
+    BindingPlan,
     Ruling,
     SiteBuilt,
     SitePlan,
     TagPlan,
     approve,
+    bind,
     build_site,
     changes,
     history,
@@ -132,6 +134,8 @@ CHANGES: dict[str, Change] = {
     "a release that is replaced": replaced,
     "a tag": lambda database: release_tag("libgeo@1.2", "lts", TagPlan("until 2030"), database=database),
     "a baseline": lambda database: set_baseline("libgeo@1.2", database=database),
+    "a bound policy": lambda database: bind("libgeo", BindingPlan("an SDK", policy="sdk_vendor"), database=database),
+    "a bound rule": lambda database: bind("lib*", BindingPlan("kept", since_soname=True), database=database),
     "another library": lambda database: ingest(database, "libnew", 1),
 }
 
