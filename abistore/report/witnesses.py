@@ -11,11 +11,12 @@ REFUTED: Final = "the program behaves the same with both releases: this finding 
 
 
 def witness_lines(witness: Witness) -> Iterator[str]:
-    """What every report shows of a witness."""
+    """What every report shows of a witness; ``>`` marks the lines of the program that matter."""
     if witness.state == "none":
         yield f"no program shows it: {witness.reason}"
         return
-    yield from (f"| {line}" for line in witness.program.rstrip().splitlines())
+    for number, line in enumerate(witness.program.rstrip().splitlines(), 1):
+        yield f"{'>' if number in witness.lines else '|'} {line}"
     for name, text in witness.files:
         yield name
         yield from (f"| {line}" for line in text.rstrip().splitlines())

@@ -34,8 +34,9 @@ class ProgramItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """A program about one finding, whole, with its files by name and the commands that build and start it.
 
     ``state`` is ``shown``, ``refuted`` (it behaves the same: perhaps a false alarm), ``written`` (not compiled) or
-    ``none`` (``reason`` says why there is no program). ``sort`` says what it proves. ``before`` and ``after`` are what
-    the program, the compiler or the dynamic linker said of each release.
+    ``none`` (``reason`` says why there is no program). ``lines`` are those of the program that matter, from 1. ``sort``
+    says what it proves. ``before`` and ``after`` are what the program, the compiler or the dynamic linker said of each
+    release.
     """
 
     finding: str
@@ -46,6 +47,7 @@ class ProgramItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     reason: str = ""
     declarations: str = ""
     program: str = ""
+    lines: tuple[int, ...] = ()
     files: dict[str, str] = {}
     commands: tuple[str, ...] = ()
     before: str = ""
@@ -120,6 +122,7 @@ def _item(made: Witness) -> ProgramItem:
         reason=made.reason,
         declarations=made.declarations,
         program=made.program,
+        lines=made.lines,
         files=dict(made.files),
         commands=made.commands,
         before=made.before,
