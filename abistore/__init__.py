@@ -1,6 +1,7 @@
 """abistore stores the ABI of every release of a C or C++ shared library, and compares releases.
 
-The names in ``__all__`` are the interface for Python programs: ``docs/python.md`` describes them, and the command line
+The names in ``__all__`` are the interface for Python programs: ``docs/reference/python.md`` describes them, and the
+command line
 calls the same functions. All modules and packages below are private, however they are called.
 """
 

@@ -301,7 +301,7 @@ class ConfigError(AbistoreError):
 
     code = "config"
     exit_code = 64
-    usual_hint = "docs/configuration.md documents the file"
+    usual_hint = "docs/reference/configuration.md documents the file"
 
 
 def named_error(kind: str, message: str, hint: str, otherwise: type[AbistoreError] = ExtractError) -> AbistoreError:

@@ -171,7 +171,7 @@ def page(rows: Sequence[Row], pairs: Sequence[PairRow]) -> str:
         "# Which breaks a program shows",
         "",
         "Measured by `python -m benchmarks.witness` (GCC 12, GNU ld 2.40). `abistore witness` writes a program for a",
-        "break and compiles it with both releases ([witnesses](../witness.md)).",
+        "break and compiles it with both releases ([witnesses](../questions/witness.md)).",
         "",
         f"Of {len(kinds)} kinds that break ELF libraries and have a case, {states['shown']} are shown by a program"
         f" ({states['shown'] * 100 // len(kinds)} %), {states['refuted']} are refuted, {states['none']} have none.",

@@ -171,7 +171,7 @@ def kinds_page() -> str:
         "",
         "The same change has another impact under other circumstances: these are [variants](#variants) of its kind. In",
         "policies and suppressions `KIND` is the plain variant alone, `KIND.VARIANT` that variant, and `KIND.*` all.",
-        "[Which kinds each evidence shows](lab/kinds-by-evidence.md): debug information and headers.",
+        "[Which kinds each evidence shows](../lab/kinds-by-evidence.md): debug information and headers.",
     ]
     for impact, heading in IMPACTS.items():
         chosen = [kind for kind, cards in kinds.items() if cards[0].impact == impact]
@@ -336,7 +336,7 @@ def evidence_page() -> str:
     ]
     for kind, seen in sorted(kinds.items()):
         cells = (_cell(seen[evidence], numbers) for evidence in EVIDENCE)
-        lines.append(f"| [{kind}](../kinds.md#{kind}) | {' | '.join(cells)} |")
+        lines.append(f"| [{kind}](../reference/kinds.md#{kind}) | {' | '.join(cells)} |")
     counted = (sum(seen[evidence] == "seen" for seen in kinds.values()) for evidence in EVIDENCE)
     lines.append(f"| **{len(kinds)} kinds, seen** | {' | '.join(f'**{count}**' for count in counted)} |")
     missing = sorted({one.kind for one in changes()} - kinds.keys())
@@ -355,12 +355,12 @@ MEASURED = "<!-- measured -->\n", "<!-- end of measured -->\n"
 
 def other_dumps() -> str:
     """The page about other tools' dumps, with what `benchmarks/dumps.py` measured last."""
-    before, _, rest = (DOCS / "other-dumps.md").read_text().partition(MEASURED[0])
+    before, _, rest = (DOCS / "reference" / "other-dumps.md").read_text().partition(MEASURED[0])
     return "".join((before, MEASURED[0], *_dumps(), MEASURED[1], rest.partition(MEASURED[1])[2]))
 
 
 def _dumps() -> Iterator[str]:
-    measured = json.loads((DOCS / "other-dumps.json").read_text())
+    measured = json.loads((DOCS / "reference" / "other-dumps.json").read_text())
     yield "| | cases | cases read | findings | false | missed | more |\n|---|--:|--:|--:|--:|--:|--:|\n"
     for form, tool in (("abixml", "ABIXML (abidw 2.2)"), ("abicc", "ABICC dumps (abi-dumper 1.2)")):
         sums = measured[form]
@@ -397,18 +397,18 @@ def hints_file() -> str:
 
 DOCUMENTS = {
     "lab/architecture.md": architecture,
-    "cli.md": command_line,
-    "report-schema.json": report_schema,
-    "statement-schema.json": statement_schema,
-    "answers-schema.json": answers,
-    "snapshot-schema.json": snapshot_schema,
-    "config-schema.json": config_schema,
-    "policy-schema.json": policy_schema,
-    "suppression-schema.json": suppression_schema,
-    "approvals-schema.json": approvals_schema,
-    "kinds.md": kinds_page,
+    "reference/commands.md": command_line,
+    "reference/report-schema.json": report_schema,
+    "reference/statement-schema.json": statement_schema,
+    "reference/answers-schema.json": answers,
+    "reference/snapshot-schema.json": snapshot_schema,
+    "reference/config-schema.json": config_schema,
+    "reference/policy-schema.json": policy_schema,
+    "reference/suppression-schema.json": suppression_schema,
+    "reference/approvals-schema.json": approvals_schema,
+    "reference/kinds.md": kinds_page,
     "lab/kinds-by-evidence.md": evidence_page,
-    "other-dumps.md": other_dumps,
+    "reference/other-dumps.md": other_dumps,
     "installed/abistore.1": partial(manual, cli),
     **{f"installed/abistore.{shell}": partial(completion_script, shell) for shell in ("bash", "zsh", "fish")},
 }
@@ -419,9 +419,9 @@ def write_site(folder: Path) -> None:
     shutil.copytree(DOCS, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__"), dirs_exist_ok=True)
     for name, make in DOCUMENTS.items():
         (folder / name).write_text(make())
-    (folder / "kinds").mkdir(exist_ok=True)
+    (folder / "reference" / "kinds").mkdir(exist_ok=True)
     for kind, cards in by_kind(changes()).items():
-        (folder / "kinds" / f"{kind}.md").write_text(kind_page(kind, cards))
+        (folder / "reference" / "kinds" / f"{kind}.md").write_text(kind_page(kind, cards))
 
 
 if __name__ == "__main__":

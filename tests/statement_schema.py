@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema
 
-PUBLISHED = json.loads((Path(__file__).parents[1] / "docs" / "statement-schema.json").read_text())
+PUBLISHED = json.loads((Path(__file__).parents[1] / "docs" / "reference" / "statement-schema.json").read_text())
 
 
 def _closed(schema: dict[str, Any]) -> dict[str, Any]:

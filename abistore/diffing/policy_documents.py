@@ -152,7 +152,7 @@ MOST_ENTRIES = 50_000
 class StrictDocument(BaseModel):
     """A part of a file in which unknown keys are errors. ``described`` names the page that tells the file's keys."""
 
-    described: ClassVar[str] = "docs/policies.md and docs/suppressions.md"
+    described: ClassVar[str] = "docs/questions/policies.md and docs/questions/suppressions.md"
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 

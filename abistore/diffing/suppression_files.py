@@ -76,7 +76,7 @@ def read_sections(path: Path, text: str) -> list[IniSection]:
         match = PROPERTY.fullmatch(line)
         if match is None or not found:
             what = "neither [section] nor key = value" if match is None else "a key before any [section]"
-            raise PolicyError(f"{path}: line {number}: {what}", "see docs/suppressions.md")
+            raise PolicyError(f"{path}: line {number}: {what}", "see docs/questions/suppressions.md")
         values = found[-1].values
         if match["key"] in values:
             raise PolicyError(f"{path}: line {number}: {match['key']} is given twice", "write a second section")
@@ -496,7 +496,7 @@ def _conditions(section: IniSection, specification: Specification, where: str) -
     for key in selecting:
         if key in specification.refused:
             raise PolicyError(
-                f"{where}: {key} is not supported", "write this suppression in YAML; see docs/suppressions.md"
+                f"{where}: {key} is not supported", "write this suppression in YAML; see docs/questions/suppressions.md"
             )
         if key not in readers:
             raise PolicyError(f"{where}: unknown key {key!r}", meant(key, [*readers, *ALWAYS], ""))
@@ -509,7 +509,7 @@ def _condition(reader: Reader, key: str, value: str, where: str) -> Condition | 
     try:
         return reader(value)
     except ValueError as error:
-        raise PolicyError(f"{where}: {key}: {error}", "see docs/suppressions.md") from error
+        raise PolicyError(f"{where}: {key}: {error}", "see docs/questions/suppressions.md") from error
     except PolicyError as error:
         raise PolicyError(f"{where}: {key}: {error.message}", error.hint) from error
 

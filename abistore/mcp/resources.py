@@ -582,18 +582,18 @@ def _written(call: Call, comparison_id: str, format: str) -> str:
 
 
 PAGES = {
-    "approvals": "approvals.md",
-    "cli": "cli.md",
-    "configuration": "configuration.md",
-    "exit-codes": "exit-codes.md",
-    "headers": "headers.md",
-    "history": "history.md",
-    "mapping": "mcp.md",
-    "policies": "policies.md",
-    "reference": "concepts.md",
-    "suppressions": "suppressions.md",
-    "tools": "mcp.md",
-    "verdicts": "concepts.md",
+    "approvals": "questions/approvals.md",
+    "cli": "reference/commands.md",
+    "configuration": "reference/configuration.md",
+    "exit-codes": "reference/exit-codes.md",
+    "headers": "reference/headers.md",
+    "history": "questions/history.md",
+    "mapping": "reference/mcp.md",
+    "policies": "questions/policies.md",
+    "reference": "start/concepts.md",
+    "suppressions": "questions/suppressions.md",
+    "tools": "reference/mcp.md",
+    "verdicts": "start/concepts.md",
 }
 """Each page, and the file that it is."""
 

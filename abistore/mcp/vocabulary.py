@@ -142,7 +142,7 @@ _COMMAND = re.compile(
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 _IDENTITY = re.compile(r"[0-9a-f]{8,}")
 _LINE = re.compile(r"--target (\S+) --profile ([\w.-]+)")
-_PAGE = re.compile(r"\bdocs/([a-z-]+)\.md\b")
+_PAGE = re.compile(r"\bdocs/[a-z]+/([a-z-]+)\.md\b")
 
 
 def in_answer(value: Any, *, prose: bool = False) -> Any:

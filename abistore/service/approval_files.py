@@ -76,7 +76,7 @@ class ApprovalEntry(StrictDocument):
 class ApprovalDocument(StrictDocument):
     """A file of accepted breaks."""
 
-    described = "docs/approvals.md"
+    described = "docs/questions/approvals.md"
 
     project: str = Field(
         description="The project that the file belongs to, in one word. Entries removed from the file are withdrawn; "

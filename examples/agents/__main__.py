@@ -1,4 +1,4 @@
-"""Agents' tasks, asked of a server: ``python -m examples.agents`` writes what each took to ``docs/agents.md``."""
+"""Agents' tasks, asked of a server: ``python -m examples.agents`` writes what each took to ``questions/agents.md``."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ LONGEST = 110
 """How many characters of an answer the table has."""
 
 
-PAGE = PROJECT / "docs" / "agents.md"
+PAGE = PROJECT / "docs" / "questions" / "agents.md"
 INTRODUCTION = """# What agents' tasks take
 
 An agent without a model solves these tasks over standard input and output. It knows no tool and no id: it starts with a

@@ -16,7 +16,7 @@ from tests.cli.conftest import Call
 
 pytestmark = pytest.mark.fast
 
-SCHEMA = Path(__file__).parents[2] / "docs" / "approvals-schema.json"
+SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "approvals-schema.json"
 WHY = ("--reason", "nobody calls it: it was internal", "--approver", "ana", "--ticket", "LIB-7", "--until", "2.1")
 
 

@@ -15,7 +15,7 @@ from abistore import errors
 from tests.build import build_library
 from tests.cli.conftest import OLD, Call
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "exit-codes.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "exit-codes.md"
 DOCUMENTED = {
     int(code): name for code, name in re.findall(r"^\| (\d+) \| ([\w -]+) \|", DOCUMENT.read_text(), re.MULTILINE)
 }

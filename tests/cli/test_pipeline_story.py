@@ -1,4 +1,4 @@
-"""A pipeline from its first run to a major release, in a git repository, by the commands of docs/pipelines.md.
+"""A pipeline from its first run to a major release, in a git repository, by the commands of questions/pipelines.md.
 
 Two pipelines at once are in ``test_races.py``.
 """
@@ -178,7 +178,7 @@ def test_a_break_is_accepted_by_a_file_that_is_reviewed_with_the_change(project:
     file.write_text(entry)
     unsigned = project.call("approve", "sync", file)
     assert (unsigned.code, "entry 1, approver: missing" in unsigned.err) == (64, True)
-    assert "docs/approvals.md" in unsigned.err
+    assert "docs/questions/approvals.md" in unsigned.err
     file.write_text(entry + '    approver: ana\n    until: "2.0"\n')
     assert project.call("approve", "sync", file).code == 0
     passed = project.gate(version="1.1.0")

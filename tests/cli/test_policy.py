@@ -284,12 +284,11 @@ def test_a_policy_is_shown_and_checked(abistore: Call, lenient: Path) -> None:
 
 @pytest.mark.parametrize("name", ["policy", "suppressions"])
 def test_the_examples_of_the_documents_are_sound(abistore: Call, name: str, tmp_path: Path) -> None:
-    page = (DOCS / {"policy": "policies.md", "suppressions": "suppressions.md"}[name]).read_text()
+    page = (DOCS / "questions" / {"policy": "policies.md", "suppressions": "suppressions.md"}[name]).read_text()
     examples = page.split("```yaml\n")[1:]
     assert examples
-    schema = json.loads(
-        (DOCS / {"policy": "policy-schema.json", "suppressions": "suppression-schema.json"}[name]).read_text()
-    )
+    published = {"policy": "policy-schema.json", "suppressions": "suppression-schema.json"}[name]
+    schema = json.loads((DOCS / "reference" / published).read_text())
     for text in examples:
         example = text.partition("```")[0]
         path = tmp_path / "example.yaml"

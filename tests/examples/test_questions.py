@@ -1,4 +1,4 @@
-"""Every question of ``docs/questions.md`` is answered as the page shows, from real releases and programs."""
+"""Every question of ``questions/release-manager.md`` is answered as the page shows, from real releases and programs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.statement_schema import STATEMENTS
 
 pytestmark = pytest.mark.full
 
-PAGE = "docs/questions.md"
+PAGE = "docs/questions/release-manager.md"
 PROGRAMS = {
     "packer": "extern void LZ4_attach_dictionary(void *, const void *);\n"
     "extern int LZ4_versionNumber(void);\n"

@@ -26,18 +26,13 @@ from tests.warm.starting import abistore
 pytestmark = pytest.mark.full
 
 PROJECT = Path(__file__).parents[2]
-FIRST = "docs/quickstart.md"
+FIRST = "docs/start/quickstart.md"
 PAGES = (
-    *("README.md", "docs/concepts.md", "docs/exit-codes.md", "docs/policies.md"),
-    *("docs/suppressions.md", "docs/reports.md", "docs/approvals.md", "docs/history.md", "docs/releases.md"),
-    *(
-        "docs/packages.md",
-        "docs/programs.md",
-        "docs/witness.md",
-        "docs/environments.md",
-        "docs/transfer.md",
-        "docs/what-if.md",
-    ),
+    "README.md",
+    "docs/start/concepts.md",
+    *(f"docs/reference/{name}.md" for name in ("exit-codes", "reports", "packages")),
+    *(f"docs/questions/{name}.md" for name in ("policies", "suppressions", "approvals", "history", "releases")),
+    *(f"docs/questions/{name}.md" for name in ("programs", "witness", "environments", "transfer", "what-if")),
 )
 ANSWERS = (0, 2, 4)
 MOST_SHOWN = 8

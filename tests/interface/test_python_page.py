@@ -13,7 +13,7 @@ import pytest
 
 from tests.build import build_library
 
-PAGE = Path(__file__).parents[2] / "docs" / "python.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "python.md"
 LONGEST = 14
 """Lines of one example."""
 

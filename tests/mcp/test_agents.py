@@ -11,7 +11,7 @@ import pytest
 from examples.agents.__main__ import REAL, SMALL, Asked, line
 from examples.agents.follow import Solved, Task, extract
 
-PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
+PAGE = Path(__file__).parents[2] / "docs" / "questions" / "agents.md"
 
 
 class Done(NamedTuple):

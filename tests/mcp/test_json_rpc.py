@@ -1,4 +1,4 @@
-"""What a message that is wrong is answered with: the table in ``docs/mcp.md``, on every transport and in both eras."""
+"""What a wrong message is answered with: the table in ``reference/mcp.md``, on every transport and in both eras."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mcp.types import PROTOCOL_VERSION_META_KEY
 
 from tests.mcp.over_http import INITIALIZE, LAUNCH, META, MODERN, Served, result, served
 
-PAGE = Path(__file__).parents[2] / "docs" / "mcp.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "mcp.md"
 NOTHING = "no answer"
 
 

@@ -11,7 +11,7 @@ import pytest
 from abistore.mcp.tools.all import TOOLS, WRITING
 
 FOLDER = Path(__file__).parent
-PAGE = FOLDER.parents[1] / "docs" / "mcp.md"
+PAGE = FOLDER.parents[1] / "docs" / "reference" / "mcp.md"
 ROWS = {"A": 69, "C": 55, "G": 14, "Z": 16, "D": 20}
 """How many rows each of the five sources has, from which the checklist was taken."""
 

@@ -13,7 +13,7 @@ from tests.subjects import assert_each
 pytestmark = pytest.mark.fast
 
 PROJECT = Path(__file__).parents[2]
-PAGE = PROJECT / "docs" / "mcp-security.md"
+PAGE = PROJECT / "docs" / "reference" / "mcp-security.md"
 THREATS = [
     [cell.strip() for cell in line.strip("| ").split(" | ")]
     for line in PAGE.read_text().splitlines()

@@ -30,7 +30,7 @@ HEADS = (
 )
 """What addresses begin with that are told together."""
 
-SAID = re.compile(rf"(?<![\w-])--[a-z][a-z-]*|`abistore (?!{'|'.join(BY_HAND)})|docs/[a-z-]+\.md")
+SAID = re.compile(rf"(?<![\w-])--[a-z][a-z-]*|`abistore (?!{'|'.join(BY_HAND)})|docs/[a-z/-]+\.md")
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ SAID = re.compile(rf"(?<![\w-])--[a-z][a-z-]*|`abistore (?!{'|'.join(BY_HAND)})|
         ("run `abistore db upgrade --db x`", "run `abistore db upgrade` (command line only)"),
         ("abistore approve 0123abcd --library foo --reason WHY", "abi_approve(finding_ids=['0123abcd'], reason='WHY')"),
         ("(abistore db baseline set a@2 --channel lts)", "(abi_baseline(library='a', version='2', channel='lts'))"),
-        ("`compare` takes two; see docs/policies.md", "abi_compare takes two; see abistore://docs/policies"),
+        ("`compare` takes two; see docs/questions/policies.md", "abi_compare takes two; see abistore://docs/policies"),
         ("this abistore reads format 4", "this abistore reads format 4"),
     ],
 )  # fmt: skip
@@ -149,5 +149,5 @@ def test_what_was_not_checked_names_no_option(wide_agent: Agent, wide_build: tup
 
 
 def test_a_page_that_a_hint_names_can_be_read() -> None:
-    named = {page for _, text in sentences() for page in re.findall(r"docs/([a-z-]+)\.md", text)}
+    named = {page for _, text in sentences() for page in re.findall(r"docs/[a-z]+/([a-z-]+)\.md", text)}
     assert named <= PAGES.keys() | {"python"}  # the package's own docstring names that page

@@ -21,7 +21,7 @@ from abistore.model.structure import MOST_DEPTH, TOO_LARGE
 from tests.build import build_library
 from tests.editing import undigested
 
-SCHEMA = Path(__file__).parents[2] / "docs" / "snapshot-schema.json"
+SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "snapshot-schema.json"
 
 TARGET = Target("elf", "x86_64", 64, "little")
 INT = Primitive("int", 4)

@@ -17,7 +17,7 @@ LINK = re.compile(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)")
 HEADING = re.compile(r"^#+ (.+)$", re.M)
 ANCHOR = re.compile(r'<a (?:id|name)="([^"]+)"')
 
-FIRST_PAGES = ("README.md", "docs/quickstart.md", "docs/questions.md", "docs/outcome.md")
+FIRST_PAGES = ("README.md", "docs/start/quickstart.md", "docs/questions/release-manager.md", "docs/start/outcome.md")
 COMMAND = re.compile(r"\babistore (?:-q )?(approve|policy)\b(?! (?:show|check))")
 """A command as a page shows it that changes what a release is judged by."""
 

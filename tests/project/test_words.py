@@ -17,7 +17,11 @@ from tests.project.trees import PACKAGE, ROOT, SOURCES, nodes_of
 
 WORDS = Path(__file__).with_name("words.toml")
 TEMPLATES = sorted((PACKAGE / "report" / "templates").rglob("*.html"))
-PAGES = [ROOT / "README.md", *(page for page in sorted((ROOT / "docs").glob("*.md")) if page.name != "kinds.md")]
+LAB = ROOT / "docs" / "lab"
+PAGES = [
+    *(ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))),
+    *(page for page in sorted((ROOT / "docs").glob("*/*.md")) if page.parent != LAB and page.name != "kinds.md"),
+]
 FEWEST = 3
 """A string of fewer words is a name, a key or a part of a phrase."""
 

@@ -16,7 +16,7 @@ from abistore.report.model import Report, Style, formats
 from abistore.report.outline import outline
 from tests.report.comparisons import ADDED, MOVED, REMOVED, comparison, many
 
-PUBLISHED = Path(__file__).parents[2] / "docs" / "report-schema.json"
+PUBLISHED = Path(__file__).parents[2] / "docs" / "reference" / "report-schema.json"
 COMPARISONS = {
     "findings": comparison(MOVED, REMOVED, ADDED),
     "nothing": comparison(verdict=Verdict.NO_CHANGE, not_checked=False),

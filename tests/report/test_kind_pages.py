@@ -24,7 +24,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_list_has_each_kind_once_with_its_sentence() -> None:
-    text = (DOCS / "kinds.md").read_text()
+    text = (DOCS / "reference" / "kinds.md").read_text()
     assert sorted(re.findall(r'<a id="([\w.]+)"', text)) == sorted({*load(), *map(kind_of, load())})
     for name, rule in load().items():
         if variant_of(name):
@@ -34,25 +34,25 @@ def test_the_list_has_each_kind_once_with_its_sentence() -> None:
 
 
 def test_the_list_tells_what_kinds_were_called_before() -> None:
-    text, rows = (DOCS / "kinds.md").read_text(), [(before, name_now(before)) for before in FORMER_NAMES]
+    text, rows = (DOCS / "reference" / "kinds.md").read_text(), [(before, name_now(before)) for before in FORMER_NAMES]
     assert all(f"| `{before}` | [`{now}`](#{now}) |" in text for before, now in rows)
 
 
 def test_a_site_has_a_page_for_each_kind(site: Path) -> None:
-    assert {page.stem for page in (site / "kinds").iterdir()} == set(map(kind_of, load()))
-    assert (site / "quickstart.md").read_text() == (DOCS / "quickstart.md").read_text()
+    assert {page.stem for page in (site / "reference" / "kinds").iterdir()} == set(map(kind_of, load()))
+    assert (site / "start" / "quickstart.md").read_text() == (DOCS / "start" / "quickstart.md").read_text()
 
 
 def test_links_to_kinds_lead_somewhere(site: Path) -> None:
-    anchors = {"variants", *re.findall(r'<a id="([\w.]+)"', (site / "kinds.md").read_text())}
-    for page in (site / "kinds.md", *(site / "kinds").iterdir()):
+    anchors = {"variants", *re.findall(r'<a id="([\w.]+)"', (site / "reference" / "kinds.md").read_text())}
+    for page in (site / "reference" / "kinds.md", *(site / "reference" / "kinds").iterdir()):
         for file, anchor in LINK.findall(page.read_text().partition("## Example")[0]):
             assert not file or (page.parent / file).is_file(), f"{page.name}: {file}"
             assert not anchor or anchor in anchors, f"{page.name}: #{anchor}"
 
 
 def test_a_page_tells_what_happens_and_how_to_mend_it(site: Path) -> None:
-    page = (site / "kinds" / "func_removed.md").read_text()
+    page = (site / "reference" / "kinds" / "func_removed.md").read_text()
     for part in (
         "# func_removed",
         "breaking · evidence: symbol",

@@ -27,7 +27,7 @@ from abistore.interface import (
 from abistore.service.approving import ApprovalPlan
 from tests.build import build_library
 
-PAGE = Path(__file__).parents[2] / "docs" / "policies.md"
+PAGE = Path(__file__).parents[2] / "docs" / "questions" / "policies.md"
 FIRST = "struct point { int x, y; }; int norm(struct point *p) { return p->x; } int gone(void) { return 1; }"
 SECOND = "struct point { int x, y; }; int norm(struct point *p) { return p->x; }"
 

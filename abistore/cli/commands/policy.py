@@ -259,7 +259,7 @@ def bind_command(
     --require none, --suppress, --introduced-only and another --policy. What the rule leaves out is as gates do it by
     default. Several rules hold together.
 
-    On PostgreSQL, who may bind is decided by privileges on the table bound_rule (docs/policies.md).
+    On PostgreSQL, who may bind is decided by privileges on the table bound_rule (docs/questions/policies.md).
 
     \b
     abistore policy bind 'lib*' --require layout --reason 'shipped to customers'

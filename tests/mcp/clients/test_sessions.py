@@ -117,7 +117,7 @@ def test_the_page_names_the_versions_that_are_run() -> None:
     versions = json.loads((FOLDER / "npm" / "package.json").read_text())["dependencies"]
     versions["fastmcp"] = re.findall("^fastmcp==(.+)$", required, re.MULTILINE)[0]
     versions["mcp"] = re.findall("^mcp==(.+)$", required, re.MULTILINE)[0]
-    page = (FOLDER.parents[2] / "docs" / "mcp.md").read_text()
+    page = (FOLDER.parents[2] / "docs" / "reference" / "mcp.md").read_text()
     for package, version in versions.items():
         name = "MCP Inspector, `--cli`" if package.endswith("/inspector") else f"`{package}`"
         assert re.search(rf"^\| .*{re.escape(name)} \| {re.escape(version)} \|", page, re.MULTILINE), package
