@@ -64,6 +64,14 @@ def ruled(rule: BoundRule | None, by: Ruling | None, today: date | None = None) 
     return bound
 
 
+def ruling_of_line(store: Store, line: LineKey, releases: Sequence[Release], by: Ruling | None) -> Ruling | None:
+    """What a line with these releases is judged by: the policy that is bound to it, else ``by``.
+
+    Raises as :func:`ruled`.
+    """
+    return ruled(rule_of_line(store.rules(), line, releases), by)
+
+
 def _says_the_same(by: Ruling, rule: BoundRule) -> bool:
     if by.policy.file is None:
         return not rule.policy_text and by.policy.name == (rule.policy or RulingKey().policy)

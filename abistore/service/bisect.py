@@ -30,6 +30,7 @@ from abistore.model.versions import channel_in
 from abistore.report.outline import reported
 from abistore.report.since import FirstBroken
 from abistore.report.wording import lengthened
+from abistore.service.binding import ruling_of_line
 from abistore.service.commits import NOWHERE, Commits, CommitSource
 from abistore.service.database import Database, line_target, using
 from abistore.service.judging import concluded
@@ -482,7 +483,11 @@ def first_broken(
         if not asked:
             raise _unknown(store, name, library)
         told = Commits(commits)
-        return tuple(_first_broken(Probes(store, one.line, by), one, told) for one in asked)
+        return tuple(_first_broken(_probes(store, one.line, by), one, told) for one in asked)
+
+
+def _probes(store: Store, line: AskedLine, by: Ruling | None) -> Probes:
+    return Probes(store, line, ruling_of_line(store, line.key, line.releases, by))
 
 
 class _Asked(NamedTuple):

@@ -17,6 +17,7 @@ from abistore.model.words import counted
 from abistore.report.outline import reported
 from abistore.report.since import Blame, BlamedBreak, EarlierBreak, RestoredBreak, ShortLivedBreak
 from abistore.report.wording import named
+from abistore.service.binding import ruling_of_line
 from abistore.service.bisect import (
     BREAKS,
     AskedLine,
@@ -233,7 +234,7 @@ def blame(
     with using(database) as store, store.reading():
         told = Commits(commits)
         lines = tuple(asked_lines(store, library, since, target, profile))
-        asked = tuple(_BlamedLine(store, line, by, told) for line in lines)
+        asked = tuple(_BlamedLine(store, one, ruling_of_line(store, one.key, one.releases, by), told) for one in lines)
         return tuple(_blame(each, restored=restored, earlier=since is None) for each in asked)
 
 

@@ -28,6 +28,7 @@ from abistore.model.labels import check_not_blank
 from abistore.model.snapshot import Snapshot
 from abistore.report.model import ReportedFinding
 from abistore.report.wording import lengthened
+from abistore.service.binding import ruling_of_line
 from abistore.service.consumers import (
     ReleaseNeeds,
     consumers_of,
@@ -269,6 +270,7 @@ def _changes(
     other = counterpart(store, release, "prev" if against is None else against)
     if other is None:
         return None, ()
+    by = ruling_of_line(store, release.line, (release,), by)
     changes = judged(store, other, release, by=by).report.changes
     return other, tuple(each for each in changes if Impact[each.impact.upper()] is Impact.BREAKING)
 

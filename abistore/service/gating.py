@@ -127,6 +127,7 @@ def beside_build(
     """
     check_not_blank("the profile", profile)
     with using(database) as store, store.reading():
+        by = ruled(rule_for(store, names_for(report.new.library, report.new.soname)), by)
         if named == "baseline":
             base = store.resolve(f"{report.new.library}@baseline", target=report.new.target, profile=profile)
         else:

@@ -17,7 +17,7 @@ from abistore.model.findings import RulingKey, Verdict, unequal_evidence
 from abistore.model.history import LineKey, Release
 from abistore.model.structure import without_cycle_collection
 from abistore.report.history import History, Matrix, MatrixRelease, UnjudgedPair
-from abistore.service.binding import rule_of_line, ruled
+from abistore.service.binding import ruling_of_line
 from abistore.service.database import Database, using
 from abistore.service.history import history
 from abistore.service.listing import lines_of, place_of, released, releases_of
@@ -73,6 +73,7 @@ def compatible_range(
     with using(database) as store, store.reading():
         release = released(store, reference, target, profile)
         ordered = releases_of(store, release.line)
+        by = ruling_of_line(store, release.line, ordered, by)
         place = next(number for number, each in enumerate(ordered) if each.sequence == release.sequence)
         later = tuple(_judged(store, release, ordered[place + 1 :], by))
         earlier = tuple(_judged(store, release, ordered[:place][::-1], by))
@@ -168,7 +169,7 @@ class _Asked(msgspec.Struct, frozen=True):
 def _matrix(store: Store, key: LineKey, asked: _Asked, told: History) -> Matrix:
     stored = releases_of(store, key)
     chosen = ranged(stored, asked.within)
-    asked = replace(asked, by=ruled(rule_of_line(store.rules(), key, stored), asked.by))
+    asked = replace(asked, by=ruling_of_line(store, key, stored, asked.by))
     cells = _Cells(chosen)
     for first, bases in _bands(chosen):
         _fill(cells, store, (first, bases), asked)

@@ -29,6 +29,7 @@ from abistore.model.labels import library_name
 from abistore.model.snapshot import Snapshot, evidence_of
 from abistore.model.words import counted, listed
 from abistore.report.model import Report, ReportedFinding
+from abistore.service.binding import ruling_of_line
 from abistore.service.consumer_verdicts import judged_consumer
 from abistore.service.consumers import ReleaseNeeds, consumer_of
 from abistore.service.database import Database, line_target, using
@@ -299,7 +300,8 @@ class _Place:
         if key[0] == key[1]:
             return _Step()
         if key not in self._changes:
-            self._changes[key] = _step(judged(self._store, old.release, new.release, by=self._by).report)
+            by = ruling_of_line(self._store, self._line, (new.release,), self._by)
+            self._changes[key] = _step(judged(self._store, old.release, new.release, by=by).report)
         return self._changes[key]
 
     def _lacks(self, new: _Library, replaced: Sequence[EnvironmentMember], notes: _Notes) -> tuple[BrokenBy, ...]:

@@ -33,7 +33,7 @@ from abistore.report.history import History, HistoryRow
 from abistore.report.model import Report
 from abistore.report.since import Commit
 from abistore.report.site import library_folder, release_file
-from abistore.service.binding import rule_of_line, ruled
+from abistore.service.binding import ruling_of_line
 from abistore.service.commits import Commits, CommitSource
 from abistore.service.database import Database, OpenStore, locate, using
 from abistore.service.declarations import with_deprecation_dates
@@ -251,7 +251,7 @@ class LibraryPages:
 
     def _ruling_of(self, line: LineKey, releases: Sequence[Release]) -> Ruling | None:
         """What a line is judged by: the policy that the store binds to it, where it does."""
-        return ruled(rule_of_line(self._store.rules(), line, releases), self._by)
+        return ruling_of_line(self._store, line, releases, self._by)
 
     def _commits(self, histories: Sequence[History]) -> Mapping[str, Commit | None]:
         """What is known of the commits of a library's releases, looked up for the newest first."""

@@ -19,18 +19,20 @@ from abistore.files import canonical, confined, roots
 from abistore.limits import limits_for
 from abistore.model.declarations import TYPES, Declared, Name
 from abistore.model.findings import FailOn, Verdict
-from abistore.model.history import LineKey
+from abistore.model.history import LineKey, Release
 from abistore.model.labels import Given
 from abistore.model.layout import Layouts
 from abistore.model.names.spelling import declaration, declare
 from abistore.model.names.symbols import is_mangled
+from abistore.model.rules import BoundRule
 from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Named, Record
 from abistore.model.snapshot import Evidence, Snapshot, Target, Variants
 from abistore.model.structure import references
 from abistore.model.words import counted
 from abistore.report.model import Report, VerdictName, verdict_of
+from abistore.service.binding import names_for, rule_for, ruled
 from abistore.service.database import Database, line_target
-from abistore.service.decision import DecisionRequest, decided, promised
+from abistore.service.decision import DecisionRequest, check_options, decided, promised
 from abistore.service.judging import churn
 from abistore.service.judging import report as reported
 from abistore.service.snapshots import Operands, Selection, is_reference, operands, os_path_exists
@@ -408,6 +410,7 @@ class _Against(msgspec.Struct, frozen=True):
     reference: str
     line: LineKey | None = None
     channels: tuple[str, ...] = ()
+    rule: BoundRule | None = None
 
 
 def whatif(
@@ -422,7 +425,7 @@ def whatif(
     """What an edit of headers would mean for programs built against a release.
 
     ``libfoo`` and ``libfoo@baseline`` stand for every release that a baseline of libfoo stands at, in all channels and
-    lines; any other reference, and a file, for itself. Nothing is stored.
+    lines; any other reference, and a file, for itself. What is bound to a library applies. Nothing is stored.
 
     Raises :class:`UsageError` where there is no edit, :class:`SnapshotNotFound` where no baseline is set,
     :class:`abistore.errors.PatchError` for a diff that does not apply, and what reading headers raises.
@@ -462,7 +465,8 @@ def _against(reader: Operands, operand: str | Path, selection: Selection) -> Ite
         found = reader.read(operand)
         release = found.release
         reference = release.reference if release else found.snapshot.label
-        yield _Against(found.snapshot, reference, release.line if release else None)
+        rule = _rule(reader, release) if release else None
+        yield _Against(found.snapshot, reference, release.line if release else None, rule=rule)
         return
     wanted = line_target(reader.store, selection.target)
     standing: dict[tuple[LineKey, str], list[str]] = {}
@@ -477,7 +481,12 @@ def _against(reader: Operands, operand: str | Path, selection: Selection) -> Ite
         )
     for (line, version), channels in sorted(standing.items()):
         release = reader.store.resolve(f"{library}@{version}", target=line.target, profile=line.profile)
-        yield _Against(reader.store.load(release), release.reference, line, tuple(sorted(channels)))
+        rule = _rule(reader, release)
+        yield _Against(reader.store.load(release), release.reference, line, tuple(sorted(channels)), rule)
+
+
+def _rule(reader: Operands, release: Release) -> BoundRule | None:
+    return rule_for(reader.store, names_for(release.line.library, release.soname))
 
 
 def _library(operand: str | Path) -> str | None:
@@ -496,8 +505,9 @@ def _library(operand: str | Path) -> str | None:
 def _judged(each: _Against, edit: HeaderEdit, fail_on: FailOn, by: Ruling | None) -> WhatIfBaseline:
     from abistore.diffing.judge.whatif import judge_edit
 
+    check_options(each.rule, fail_on, None)
     with limits_for(4 * each.snapshot.weight, f"judging an edit against {each.reference}"):
-        found = judge_edit(each.snapshot, edit, by)
+        found = judge_edit(each.snapshot, edit, ruled(each.rule, by))
         return _told(each, found, fail_on)
 
 
@@ -508,12 +518,13 @@ def _told(each: _Against, found: JudgedEdit, fail_on: FailOn) -> WhatIfBaseline:
     report = reported(found.comparison, churn(old, new, differing(old, new)), found.sides)
     promise = promised(report)  # by the release's own label
     line = each.line
+    asked = DecisionRequest("release", fail_on=fail_on, promise=promise, bound=each.rule)
     return WhatIfBaseline(
         reference=each.reference,
         target=str(each.snapshot.target),
         profile=line.profile if line else "",
         channels=each.channels,
-        report=decided(_named_after_edit(report), DecisionRequest("release", fail_on=fail_on, promise=promise)),
+        report=decided(_named_after_edit(report), asked),
         rooms=tuple(WhatIfRoom(room.name.spelling, tuple(map(str, room.rooms))) for room in found.rooms),
         ways=tuple(map(_way, found.ways)),
         unsettled=tuple(name.spelling for name in found.unsettled),

@@ -21,9 +21,10 @@ from abistore.model.labels import check_not_blank
 from abistore.model.snapshot import Snapshot
 from abistore.model.words import counted
 from abistore.report.model import Report, ReportedFinding, Witness
+from abistore.service.binding import ruling_of_line
 from abistore.service.database import Database
 from abistore.service.judging import judge
-from abistore.service.snapshots import OperandPair, Selection, is_reference, operands
+from abistore.service.snapshots import OperandPair, Operands, Selection, is_reference, operands
 from abistore.witness.making import Maker
 from abistore.witness.query import ReleaseSources
 from abistore.witness.running import Runner
@@ -91,14 +92,21 @@ def witnesses(
         raise UsageError("a program of your own is started with both releases", "say so with --run")
     with operands(database, asked) as reader:
         pair = reader.pair(old, new)
-    if not isinstance(pair, OperandPair):
-        raise several()
+        if not isinstance(pair, OperandPair):
+            raise several()
+        by = _ruling(reader, pair, by)
     report = judge(pair.old.snapshot, pair.new.snapshot, by)
     chosen = list(_chosen(report, findings))
     sides = both_sources(pair, (old, new), asked)
     shown = chosen if findings else chosen[: planned.most]
     made = tuple(_made(shown, sides, planned))
     return Witnesses(report.old, report.new, report.verdict, made, len(chosen) - len(shown))
+
+
+def _ruling(reader: Operands, pair: OperandPair, by: Ruling | None) -> Ruling | None:
+    """What a comparison is judged by: what is bound to the library of a stored side, else ``by``."""
+    release = pair.old.release or pair.new.release
+    return ruling_of_line(reader.store, release.line, (release,), by) if release else by
 
 
 def several() -> UsageError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import abistore as python
 from abistore.cli.main import cli
 from tests.build import build_library
 from tests.cli.conftest import Call, Done
+from tests.shipped import program
 
 pytestmark = pytest.mark.fast
 
@@ -186,6 +188,34 @@ def test_a_bound_policy_is_that_of_its_text_and_replaces_the_default(released: C
     assert gate(released, "--policy", "policy.yaml").code == 64
     assert gate(released, "--policy", "plugin_abi").code == 64
     assert released("history", "libfoo", "--json").json["histories"][0]["policy"] == "mild"
+
+
+ASKED = {
+    "an edit": ("whatif", "libfoo@1.0", "--declare", "struct point { int x, z, y; };"),
+    "who broke": ("blame", "libfoo"),
+    "who broke a type": ("blame", "point"),
+    "programs": ("consumers", "broken", "libfoo@1.1"),
+    "an environment": ("env", "can-ship", "libfoo@1.1", "--to", "production"),
+    "replacements": ("matrix", "libfoo@1.0"),
+    "witnesses": ("witness", "libfoo@1.0", "libfoo@1.1"),
+}
+"""Verbs that judge and decide nothing, about a field that was inserted in 1.1."""
+
+BREAKS = re.compile(r"BREAKING$|breaks 1 |first broken|since 1\.1|not on +1\.1|1 witness", re.MULTILINE)
+
+
+def test_what_decides_nothing_is_judged_by_the_bound_policy_too(released: Call, tmp_path: Path) -> None:
+    (tmp_path / "layouts.yaml").write_text("categories:\n  abi_breaking: {impact: risk, reason: built together}\n")
+    assert released("ingest", library(THIRD), "--version", "1.1").code == 0
+    user = program(tmp_path / "bin", "user", "int norm(void *); int main(void) { return norm(0); }", library(FIRST))
+    assert released("consumers", "add", user).code == 0
+    assert released("env", "record", "production", "libfoo@1.0", "user").code == 0
+    broken = {what for what, words in ASKED.items() if BREAKS.search(released(*words).out)}
+    assert broken == ASKED.keys()
+    released("policy", "bind", "libfoo", "--policy", "layouts.yaml", *WHY)
+    assert [what for what, words in ASKED.items() if BREAKS.search(released(*words).out)] == []
+    loose = ("whatif", "libfoo@1.0", "--declare", "struct point { int x, z, y; };", "--fail-on", "never")
+    assert released(*loose).code == 64
 
 
 def test_a_release_must_break_no_earlier_one_of_its_soname(released: Call) -> None:

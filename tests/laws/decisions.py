@@ -116,7 +116,7 @@ class LawOfOneDecision:
         """Draw the history, and ask every surface about it."""
         self._draw()
         if self.bound:
-            policy = self.random.choice([None, "sdk_vendor"])
+            policy = self.random.choice([None, "sdk_vendor", self._written("p.yaml", POLICY)])
             plan = interface.BindingPlan("programs load it for years", policy=policy, since_soname=True)
             interface.bind("libgeo", plan, database=self.address)
         with open_store(self.address) as store:
@@ -131,6 +131,7 @@ class LawOfOneDecision:
                         self._check_formats(report)
                 self._check_agents(version)
             self._check_matrix()
+            self._check_ranges()
         self._check_commands()
         self._check_site()
 
@@ -149,9 +150,12 @@ class LawOfOneDecision:
             return found
         for option, name, text in (("--policy", "p.yaml", POLICY), ("--suppress", "s.yaml", SUPPRESSIONS)):
             if self.random.random() < 0.5:
-                (self.folder / name).write_text(text)
-                found[option] = str(self.folder / name)
+                found[option] = self._written(name, text)
         return found
+
+    def _written(self, name: str, text: str) -> str:
+        (self.folder / name).write_text(text)
+        return str(self.folder / name)
 
     def _draw(self) -> None:
         label: tuple[int, ...] = (1, 0, 0)
@@ -342,6 +346,22 @@ class LawOfOneDecision:
                     asked = (self.decided(new.version), self.decided(new.version, "baseline"))
                     beside = {each.outcome for each in asked if each and each.against.version == old.version}
                     self.tally.same("matrix", f"{old.version} -> {new.version}", {outcome} | beside, beside)
+
+    def _check_ranges(self) -> None:
+        """The verdicts of compatible ranges, and of who is to blame, are those of ``verdict``."""
+        for old in self.versions:
+            found = interface.compatible_range(f"libgeo@{old}", database=self.store, by=self.by)
+            later = [each for each in found.releases if each.version > old]
+            for each in later:
+                (blamed,) = interface.blame(f"libgeo@{each.version}", since=old, database=self.store, by=self.by)
+                about = f"{old} -> {each.version}"
+                report = self.told(Question(each.version, old))
+                assert report is not None
+                if report.old.version != old:
+                    continue  # a bound rule compares with more releases, and reports the one that fails
+                self.tally.same("blame", about, blamed.verdict.name, report.verdict)
+                if each.verdict is not None:
+                    self.tally.same("compatible range", about, each.verdict.name, report.verdict)
 
     def _check_agents(self, version: str) -> None:
         """The tools and resources of agents, which know no files of policies and suppressions here."""
