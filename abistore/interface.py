@@ -184,6 +184,7 @@ from abistore.model.environments import (
     EnvironmentDrift as EnvironmentDrift,
     EnvironmentMember as EnvironmentMember,
     HurtMember as HurtMember,
+    ShippedRelease as ShippedRelease,
     RecordedMembers as RecordedMembers,
 )
 from abistore.service.environments import (

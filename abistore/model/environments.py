@@ -127,25 +127,35 @@ class HurtMember(msgspec.Struct, frozen=True, omit_defaults=True):
         return _label(self.kind, self.name, self.version, self.profile)
 
 
-class CanShip(msgspec.Struct, frozen=True):
-    """Whether a release may ship to an environment.
+class ShippedRelease(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A release that ships: ``replaces`` are the versions that it takes the place of.
 
-    ``outcome``: ``pass``; ``fail`` where something there would break that does not yet; ``undecided`` where nothing is
-    seen to break, and ``unknown`` says why nobody can know. ``replaces`` are the versions that it takes the place of,
-    ``users`` counts the members that ask the loader for it. ``broken`` come in the order in which a break spreads.
-    ``would_do`` are the other versions of the line that may ship, of which ``untried`` were not asked.
+    ``users`` counts the members that ask the loader for it and are not replaced. ``file`` names a build that is not
+    stored.
     """
 
-    environment: str
     library: str
     version: str
     target: str
     profile: str
+    replaces: tuple[str, ...] = ()
+    users: int = 0
+    file: str = ""
+
+
+class CanShip(msgspec.Struct, frozen=True):
+    """Whether releases may ship to an environment, together.
+
+    ``outcome``: ``pass``; ``fail`` where something there would break that does not yet; ``undecided`` where nothing is
+    seen to break, and ``unknown`` says why nobody can know. ``broken`` come in the order in which a break spreads.
+    ``would_do`` are the other versions of a single release's line that may ship, of which ``untried`` were not asked.
+    """
+
+    environment: str
+    releases: tuple[ShippedRelease, ...]
     outcome: Outcome
     exit_code: int
     headline: str
-    replaces: tuple[str, ...] = ()
-    users: int = 0
     broken: tuple[HurtMember, ...] = ()
     unknown: tuple[str, ...] = ()
     not_checked: tuple[str, ...] = ()

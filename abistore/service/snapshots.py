@@ -300,18 +300,31 @@ class Operands:
             return Operand(self.store.load(release), release)
         return Operand(self._captured(text))
 
+    def several(self, texts: Sequence[str | Path]) -> tuple[Operand, ...]:
+        """Some releases and files. Headers are those of the files, of which there must be one."""
+        found = []
+        for text in texts:
+            release = self.release(text) if is_reference(text) else None
+            snapshot = self._captured(text) if release is None else self.store.load(release)
+            found.append(Operand(snapshot, release))
+        self._check_used("no release is a library file")
+        return tuple(found)
+
     def pair(self, old: str | Path, new: str | Path) -> OperandPair | ReleasePair:
         """Both sides. If a stored side is ambiguous, the target of a file on the other side chooses the line."""
         self._check_pair(old, new)
         found = self._pair(old, new)
+        self._check_used("neither side is a library file")
+        return found
+
+    def _check_used(self, reason: str) -> None:
         options = self._selection.options
         is_given = options.headers is not None and not options.headers.configured
         if not self._used_headers and (is_given or options.devel_packages):
             raise UsageError(
-                "headers were given, but neither side is a library file",
+                f"headers were given, but {reason}",
                 "a JSON snapshot or a stored release has the headers of its creation",
             )
-        return found
 
     def _pair(self, old: str | Path, new: str | Path) -> OperandPair | ReleasePair:
         if is_reference(old) and is_reference(new):

@@ -46,6 +46,12 @@ def test_a_release_that_breaks_nothing_passes_in_every_format(abistore: Call, re
     for form, head in (("text", f"libbase@1.1 {said}"), ("markdown", f"### `libbase@1.1` {said}")):
         done = abistore("env", "can-ship", "libbase@1.1", "--to", "production", "--format", form)
         assert (done.code, done.out.splitlines()[0]) == (0, head)
+    done = abistore("env", "can-ship", "libbase@1.1", "libmid@1.0", "--to", "production")
+    assert "libbase@1.1 replaces 1.0" in done.out.splitlines()
+    done = abistore("env", "can-ship", base(ADDED), "libmid@1.0", "--to", "production")
+    assert (done.code, "libbase@build replaces 1.0" in done.out.splitlines()) == (0, True)
+    done = abistore("env", "can-ship", "libbase@1.1", "--to", "production", "--header", recorded)
+    assert (done.code, "no release is a library file" in done.err) == (64, True)
     done = abistore("env", "can-ship", "libbase@1.1", "--to", "production", "--format", "json")
     assert done.envelope["outcome"] == "pass"
 

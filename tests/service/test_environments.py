@@ -39,8 +39,8 @@ def store(tmp_path: Path) -> OpenStore:
     return opened
 
 
-def ask(store: OpenStore, reference: str, **options: bool) -> CanShip:
-    return abistore.env_can_ship(reference, ENV, database=store, **options)
+def ask(store: OpenStore, *releases: str | Path, beside: bool = False) -> CanShip:
+    return abistore.env_can_ship(releases, ENV, database=store, beside=beside)
 
 
 def states(found: CanShip) -> dict[str, str]:
@@ -54,11 +54,11 @@ def labels(store: OpenStore, name: str = ENV) -> list[str]:
 
 def test_a_release_that_breaks_a_library_by_a_struct_breaks_what_uses_that_library(store: OpenStore) -> None:
     found = ask(store, "libbase@2.0")
-    assert (found.outcome, found.exit_code, found.users) == ("fail", 4, 2)
+    assert (found.outcome, found.exit_code, found.releases[0].users) == ("fail", 4, 2)
     assert states(found) == {"libmid@1.0": "breaks", "app": "uses-broken"}
     assert found.broken[1].through == "libmid@1.0"
     assert "point" in {each.symbol for each in found.broken[0].broken_by}
-    assert (found.replaces, found.would_do, found.untried) == (("1.0",), ("1.0", "1.1"), 0)
+    assert (found.releases[0].replaces, found.would_do, found.untried) == (("1.0",), ("1.0", "1.1"), 0)
 
 
 def test_a_removed_symbol_breaks_what_imports_it(store: OpenStore) -> None:
@@ -93,7 +93,7 @@ def test_beside_the_recorded_version_nothing_breaks_that_loads_that(store: OpenS
     assert ask(store, "libbase@4.0", beside=True).outcome == "pass"
     abistore.env_record(ENV, ["libbase@4.0"], beside=True, database=store)
     assert labels(store) == ["libbase@1.0", "libbase@4.0", "libmid@1.0", "app", "keeper"]
-    assert ask(store, "libbase@1.1").replaces == ("1.0",)
+    assert ask(store, "libbase@1.1").releases[0].replaces == ("1.0",)
 
 
 def test_which_of_two_names_is_replaced_has_to_be_said(store: OpenStore) -> None:
@@ -112,6 +112,56 @@ def test_what_a_release_itself_needs_has_to_be_there(store: OpenStore) -> None:
     assert [each.symbol for each in found.broken[0].broken_by] == ["fresh"]
     abistore.env_record(ENV, ["libbase@1.1"], database=store)
     assert ask(store, "libmid@2.0").outcome == "pass"
+
+
+def test_releases_that_ship_together_are_judged_as_they_run_together(store: OpenStore) -> None:
+    stored(store, mid(FRESH_MID, ADDED), "libmid", "2.0")
+    assert ask(store, "libmid@2.0").outcome == "fail"
+    found = ask(store, "libmid@2.0", "libbase@1.1")
+    assert (found.outcome, states(found), found.unknown) == ("pass", {}, ())
+    assert [(each.library, each.replaces, each.users) for each in found.releases] == [
+        ("libmid", ("1.0",), 1),
+        ("libbase", ("1.0",), 1),
+    ]
+    assert found.headline == (
+        "libbase@1.1, libmid@2.0 may ship to production: they break none of 2 members that use them"
+    )
+
+
+def test_a_library_that_is_built_anew_ships_with_the_struct_that_it_was_built_with(store: OpenStore) -> None:
+    assert states(ask(store, "libbase@2.0"))["libmid@1.0"] == "breaks"
+    stored(store, mid(MID.replace("int x, y;", "long x, y;"), GROWN), "libmid", "1.0.1")
+    assert ask(store, "libbase@2.0", "libmid@1.0").outcome == "fail"
+    found = ask(store, "libbase@2.0", "libmid@1.0.1")
+    assert (found.outcome, states(found)) == ("pass", {})
+    assert "libmid@1.0.1 meets changes of point: it must be built with libbase@2.0" in found.not_checked
+
+
+def test_a_new_build_still_needs_what_the_other_one_takes_away(store: OpenStore) -> None:
+    stored(store, mid(MID + "int thrice(int x) { return 3 * x; }\n"), "libmid", "1.1")
+    found = ask(store, "libmid@1.1", "libbase@3.0")
+    assert states(found) == {"libmid@1.1": "breaks", "app": "uses-broken"}
+    assert {each.symbol for each in found.broken[0].broken_by} == {"gone"}
+
+
+def test_two_releases_of_one_line_do_not_ship_together(store: OpenStore) -> None:
+    with pytest.raises(UsageError, match=r"libbase: two releases, 1\.1 and 2\.0"):
+        ask(store, "libbase@1.1", "libbase@2.0")
+
+
+@pytest.mark.parametrize("version", ["1.1", "2.0", "3.0"])
+def test_a_file_is_judged_as_it_would_be_stored(store: OpenStore, version: str) -> None:
+    file, kept = ask(store, base(RELEASES[version])), ask(store, f"libbase@{version}")
+    assert (file.outcome, file.broken, file.unknown) == (kept.outcome, kept.broken, kept.unknown)
+    assert file.releases == (replace(kept.releases[0], version="build", file="libbase.so"),)
+    assert file.would_do == kept.would_do
+
+
+def test_a_file_and_a_stored_release_ship_together(store: OpenStore) -> None:
+    built = mid(FRESH_MID, ADDED)
+    assert states(ask(store, built)) == {"libmid@build": "breaks", "app": "uses-broken"}
+    assert ask(store, built, "libbase@1.1").outcome == "pass"
+    assert [each.version for each in abistore.releases_with_outcomes("libmid", database=store)] == ["1.0"]
 
 
 def test_a_dependency_that_is_not_recorded_cannot_be_judged(store: OpenStore) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from abistore.arguments import Actor, Described, ReleaseName
+from abistore.arguments import Actor, Described
 from abistore.cli.commands.consumers import reason
 from abistore.cli.options import SharedSettings
-from abistore.cli.output import answer
-from abistore.cli.reading_options import JudgingOptions, LineOptions
+from abistore.cli.output import answer, progress
+from abistore.cli.reading_options import JudgingOptions, LineOptions, ReadingOptions
 from abistore.cli.verbs import group, verb
 from abistore.errors import EvidenceMissing, StaleBaseline
 from abistore.model.envelope import Conclusion
@@ -112,37 +112,44 @@ def list_command(
 @verb("can-ship", inside=env_command, gives={"shipping": "service.shipping:env_can_ship"})
 def can_ship_command(
     settings: SharedSettings,
-    reference: ReleaseName,
+    releases: Annotated[tuple[str, ...], Described(complete="operand", metavar="LIBRARY@VERSION|FILE...")],
     *,
     environment: Annotated[str, Described("The environment.", ("--to", "environment"), metavar="ENV", main=True)],
     beside: Beside = False,
     form: Form = "text",
     judging: JudgingOptions,
+    reading: ReadingOptions,
     line: LineOptions,
 ) -> int:
-    """Say whether a stored release may ship to an environment, and which programs and libraries would break there.
+    """Say whether releases may ship to an environment together, and which programs and libraries would break there.
+
+    A release is stored (libfoo@2.0.0), or a library file that is read now. Several are judged as they would run there
+    together.
 
     Every program and library there that asks the loader for it is checked for its symbols, for the types that it was
-    built with, and for breaks since the recorded version. What uses a broken library is listed after it. The release
-    itself is checked for what it needs there. What was broken before does not count.
+    built with, and for breaks since the recorded version. What uses a broken library is listed after it. The releases
+    themselves are checked for what they need there. What was broken before does not count.
 
     Exit code: 0 if it may ship, 4 with a table of what breaks and the versions that may ship, 72 if it cannot be
     known: a dependency was not recorded, imports are not stored, or types are missing on a side.
 
     \b
     abistore env can-ship libfoo@2.0.0 --to production
+    abistore env can-ship libfoo@2.0.0 libbar@1.7 --to production
+    abistore env can-ship build/libfoo.so --header include --to production
     """
     from abistore.service.shipping import env_can_ship
+    from abistore.service.snapshots import Selection
 
-    found = env_can_ship(
-        reference,
-        environment,
-        beside=beside,
-        by=judging.ruling(),
-        target=line.target,
-        profile=line.profile,
-        database=settings.database,
-    )
+    with progress(settings) as advance:
+        found = env_can_ship(
+            releases,
+            environment,
+            beside=beside,
+            by=judging.ruling(),
+            selection=Selection(line.target, line.profile, reading.options(progress=advance)),
+            database=settings.database,
+        )
     conclusion = Conclusion(Verdict.BREAKING if found.outcome == "fail" else None, found.outcome)
     hint = "record what is missing with `abistore env record`, or store builds with -g"
     error = EvidenceMissing(found.headline, hint) if found.outcome == "undecided" else None
@@ -227,11 +234,13 @@ def _why(member: HurtMember) -> str:
 
 
 def _below(found: CanShip) -> Iterator[str]:
-    if found.replaces:
-        yield f"replaces {', '.join(found.replaces)}"
+    for each in found.releases:
+        if each.replaces:
+            named = "" if len(found.releases) == 1 else f"{each.library}@{each.version} "
+            yield f"{named}replaces {', '.join(each.replaces)}"
     yield from (f"unknown: {each}" for each in _first(found.unknown))
     yield from (f"not checked: {each}" for each in _first(found.not_checked))
-    if found.outcome != "pass":
+    if found.outcome != "pass" and len(found.releases) == 1:
         untried = f" ({counted(found.untried, 'older version')} not tried)" if found.untried else ""
         yield f"versions that may ship: {', '.join(found.would_do) or 'none'}{untried}"
 
