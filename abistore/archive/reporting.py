@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 import msgspec
 
 from abistore.archive.log import ArchiveTally, FailureCount, read_log
 from abistore.errors import SnapshotNotFound, UsageError
-from abistore.model.approvals import ConsumedSymbol, ConsumerKey, StoredConsumer
+from abistore.model.approvals import base_name
 from abistore.model.decision import Decision, Outcome
 from abistore.model.declarations import EXPORTS
 from abistore.model.findings import ENGINE, Comparison, Impact, Verdict
@@ -30,7 +30,9 @@ from abistore.service.verdicts import key_of
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
-    from abistore.store.whole import ImportingLine, WholeLine
+    from abistore.store.whole import LoadingLine, WholeLine
+
+T = TypeVar("T")
 
 _DAY = pattern(r"\d{4}-\d{2}-\d{2}")
 MOST_NAMED = 5
@@ -41,7 +43,8 @@ class BrokenRelease(msgspec.Struct, frozen=True):
     """A release that breaks the one before it.
 
     ``kinds`` counts what breaks by kind, the most frequent first, and ``names`` are the first names. ``programs`` and
-    ``libraries`` are those of the archive that load it and import what breaks. ``outcome`` says whether it may ship.
+    ``libraries`` are those of the archive that import what breaks from it, and ``through`` those that load one of these
+    libraries, directly or in turn. ``outcome`` says whether it may ship.
     """
 
     line: LineKey
@@ -54,6 +57,7 @@ class BrokenRelease(msgspec.Struct, frozen=True):
     names: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
+    through: tuple[str, ...] = ()
 
 
 class RedGate(msgspec.Struct, frozen=True):
@@ -213,7 +217,7 @@ def _broken(line: WholeLine, pair: _Pair, users: _Users, symbols: frozenset[str]
     findings = pair.given.comparison.findings if pair.given else ()
     heavy = [each for each in findings if each.impact >= Impact.API_BREAK]
     names = tuple(dict.fromkeys(demangle(each.name.spelling) or each.name.spelling for each in heavy))
-    programs, libraries = users.of(pair.old.soname, symbols)
+    affected = users.of(line.key, pair.old.soname, symbols)
     return BrokenRelease(
         line.key,
         pair.new.version,
@@ -223,13 +227,13 @@ def _broken(line: WholeLine, pair: _Pair, users: _Users, symbols: frozenset[str]
         pair.decision.headline,
         dict(Counter(each.kind for each in heavy).most_common()),
         names[:MOST_NAMED],
-        programs,
-        tuple(each for each in libraries if each != line.key.library),
+        *affected,
     )
 
 
 def _weight(one: BrokenRelease) -> tuple[object, ...]:
-    return one.outcome == "pass", -len(one.programs) - len(one.libraries), one.line, one.version
+    affected = len(one.programs) + len(one.libraries)
+    return one.outcome == "pass", -affected, -len(one.through), one.line, one.version
 
 
 def _symbols(comparison: Comparison) -> frozenset[str]:
@@ -239,25 +243,115 @@ def _symbols(comparison: Comparison) -> frozenset[str]:
     return frozenset(own | {name.spelling for each in heavy for name in each.affected})
 
 
+class _User(NamedTuple):
+    """A program, or the latest release of a library, as the loader meets it.
+
+    ``names`` are those that a library is loaded by. ``imports`` are the symbols among those that break somewhere, each
+    with the library that is to provide it, if the file names one.
+    """
+
+    kind: Literal["program", "library"]
+    name: str
+    target: str
+    names: frozenset[str]
+    needed: tuple[str, ...]
+    imports: frozenset[tuple[str, str]]
+
+
+class Affected(NamedTuple):
+    """Whom a break affects: programs and libraries by what they import, and those that load such a library."""
+
+    programs: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
+    through: tuple[str, ...] = ()
+
+
 class _Users:
-    """The programs and libraries of the archive that import some symbols."""
+    """The programs and libraries of the archive that some symbols affect."""
 
     def __init__(self, store: Store, symbols: frozenset[str]) -> None:
-        self._libraries: Sequence[ImportingLine] = store.importing_lines(symbols) if symbols else ()
-        self._programs: Sequence[StoredConsumer] = store.consumers() if symbols else ()
-        self._imports: Mapping[ConsumerKey, tuple[ConsumedSymbol, ...]] = (
-            store.consumer_imports() if self._programs else {}
+        lines: Sequence[LoadingLine] = store.loading_lines(symbols) if symbols else ()
+        self._users = [*_programs(store, symbols), *map(_library, lines)] if symbols else []
+        self._loading = _grouped((each.target, name, each) for each in self._users for name in each.needed)
+        self._importing = _grouped((each.target, symbol, each) for each in self._users for symbol, _ in each.imports)
+        self._named = _grouped((each.target, name, each) for each in self._users for name in each.names)
+        exports = [(each.key.target, symbol, base_name(each.name)) for each in lines for symbol in each.exports]
+        self._exporting = _grouped(exports)
+        self._loaded: dict[tuple[str, tuple[str, ...]], frozenset[str]] = {}
+
+    def of(self, line: LineKey, soname: str | None, symbols: frozenset[str]) -> Affected:
+        """Who loads a library by its SONAME, itself or through others, and imports one of its symbols from it.
+
+        Beside them, who loads such a library, directly or in turn: it is loaded broken.
+        """
+        if not soname:
+            return Affected()
+        name = base_name(soname)
+        asking = [each for symbol in sorted(symbols) for each in self._importing.get((line.target, symbol), ())]
+        direct = {each for each in asking if each.name != line.library and self._gets(each, name, symbols)}
+        through = self._followers(direct) - direct
+        programs, libraries = (
+            tuple(sorted({each.name for each in direct if each.kind == kind})) for kind in ("program", "library")
+        )
+        return Affected(programs, libraries, tuple(sorted({each.name for each in through} - {line.library})))
+
+    def _gets(self, user: _User, name: str, symbols: frozenset[str]) -> bool:
+        """Whether the loader gives a user one of the symbols from the library called ``name``."""
+        if name not in self._all_loaded(user):
+            return False
+        asked = [(symbol, library) for symbol, library in user.imports if symbol in symbols]
+        return any(
+            library == name or self._provides(name, user, symbol) for symbol, library in asked if library in {"", name}
         )
 
-    def of(self, soname: str | None, symbols: frozenset[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The programs and the libraries that load a library by its SONAME and import one of its symbols."""
-        if not soname or not symbols:
-            return (), ()
-        programs = (
-            each.details.name for each in self._programs if soname in each.details.needed and self._meets(each, symbols)
-        )
-        libraries = (each.key.library for each in self._libraries if soname in each.needed and each.symbols & symbols)
-        return tuple(sorted(set(programs))), tuple(sorted(set(libraries)))
+    def _provides(self, name: str, user: _User, symbol: str) -> bool:
+        """Whether a user that names no library gets a symbol there: not if it moved to another one that is loaded."""
+        providers = set(self._exporting.get((user.target, symbol), ())) & self._all_loaded(user)
+        return not providers - {name} or (name in providers and name in user.needed)
 
-    def _meets(self, program: StoredConsumer, symbols: frozenset[str]) -> bool:
-        return any(each.symbol in symbols for each in self._imports.get(program.details.key, ()))
+    def _all_loaded(self, user: _User) -> frozenset[str]:
+        """The names of all libraries that are loaded with a user."""
+        key = user.target, user.needed
+        if key not in self._loaded:
+            found, queue = set(user.needed), list(user.needed)
+            for name in queue:
+                more = {one for each in self._named.get((user.target, name), ()) for one in each.needed} - found
+                found |= more
+                queue += sorted(more)
+            self._loaded[key] = frozenset(found)
+        return self._loaded[key]
+
+    def _followers(self, users: Collection[_User]) -> set[_User]:
+        """Who loads one of some libraries, and who loads these in turn."""
+        queue, found = [each for each in users if each.kind == "library"], set[_User]()
+        for each in queue:
+            for name in each.names:
+                more = set(self._loading.get((each.target, name), ())) - found - {*users}
+                found |= more
+                queue += [one for one in more if one.kind == "library"]
+        return found
+
+
+def _grouped(rows: Iterable[tuple[str, str, T]]) -> Mapping[tuple[str, str], list[T]]:
+    found: dict[tuple[str, str], list[T]] = {}
+    for target, name, value in rows:
+        found.setdefault((target, name), []).append(value)
+    return found
+
+
+def _programs(store: Store, symbols: frozenset[str]) -> Iterator[_User]:
+    stored = store.consumers()
+    imports = store.consumer_imports() if stored else {}
+    for each in stored:
+        details = each.details
+        own = [one for one in imports.get(details.key, ()) if one.symbol in symbols]
+        asked = frozenset((one.symbol, base_name(one.library)) for one in own)
+        needed = tuple(map(base_name, details.needed))
+        yield _User("program", details.name, details.target, frozenset(), needed, asked)
+
+
+def _library(line: LoadingLine) -> _User:
+    names = frozenset({base_name(line.name)} - {""})
+    needed = tuple(map(base_name, line.needed))
+    imports = frozenset((symbol, base_name(library)) for symbol, library in line.imports)
+    return _User("library", line.key.library, line.key.target, names, needed, imports)

@@ -80,7 +80,7 @@ from abistore.store.snapshots import RowMemory, line_problems, unpack
 from abistore.store.timeline import returned
 from abistore.store.verdicts import WrittenFindings
 from abistore.store.walking import LineWalk
-from abistore.store.whole import importing_lines, whole_lines
+from abistore.store.whole import loading_lines, whole_lines
 
 if TYPE_CHECKING:
     from abistore.store.bundle_files import AnyRecord
@@ -515,7 +515,7 @@ class Store:
     consumers_state = _question(stored_consumers.state)
     overview = _question(overview)
     whole_lines = _question(whole_lines)
-    importing_lines = _question(importing_lines)
+    loading_lines = _question(loading_lines)
     releases = _question(ordered_releases)
     candidates = _question(candidates)
     builds = _question(builds)

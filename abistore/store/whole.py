@@ -1,16 +1,17 @@
-"""What is read of all lines at once: their releases, the judgements about them, and which of them import a symbol."""
+"""What is read of all lines at once: their releases, the judgements about them, and what the loader sees of them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from sqlalchemy import select
 
-from abistore.model.declarations import SELF
+from abistore.model.declarations import EXPORTS, SELF
 from abistore.model.findings import RulingKey
 from abistore.model.history import LineKey, Release, VerdictSummary
+from abistore.model.shapes import Import, Library
 from abistore.model.snapshot import name_digest
 from abistore.model.versions import position
 from abistore.store import releases as cards
@@ -26,15 +27,20 @@ Judgements: TypeAlias = dict[tuple[int, int, RulingKey], VerdictSummary]
 _ENTRY, _NAME, _LINE, _LIBRARY = tables.entry.c, tables.name.c, tables.line.c, tables.library.c
 _NOW = (_ENTRY.last_seq == OPEN, _ENTRY.facet == 0)
 _CARDS = select(*cards.COLUMNS).select_from(cards.SOURCES).order_by(cards.SNAPSHOT.id)
-_IMPORTS = (
-    select(_ENTRY.line_id, _LIBRARY.name, _LINE.target, _LINE.profile, _NAME.spelling)
-    .select_from(tables.entry.join(tables.name).join(tables.line).join(tables.library))
+_NAMED = (
+    select(_ENTRY.line_id, _NAME.kind, _NAME.spelling, tables.shape.c.body)
+    .select_from(tables.entry.join(tables.name).join(tables.shape))
     .where(_NAME.digest.in_(AMONG), *_NOW)
 )
 _FACTS = (
-    select(_ENTRY.line_id, tables.shape.c.body)
-    .select_from(tables.entry.join(tables.name).join(tables.shape))
-    .where(_ENTRY.line_id.in_(AMONG), _NAME.digest == name_digest(SELF.kind, SELF.spelling), *_NOW)
+    select(_ENTRY.line_id, _LIBRARY.name, _LINE.target, _LINE.profile, tables.shape.c.body)
+    .select_from(
+        tables.entry.join(tables.name)
+        .join(tables.shape)
+        .join(tables.line, _ENTRY.line_id == _LINE.id)
+        .join(tables.library)
+    )
+    .where(_NAME.digest == name_digest(SELF.kind, SELF.spelling), *_NOW)
 )
 
 
@@ -47,12 +53,18 @@ class WholeLine(NamedTuple):
     judgements: Judgements
 
 
-class ImportingLine(NamedTuple):
-    """A line whose latest snapshot imports some symbols; ``needed`` are the libraries that it asks the loader for."""
+class LoadingLine(NamedTuple):
+    """A line as the loader meets its latest snapshot: the ``name`` that it is loaded by, and the libraries it needs.
+
+    ``imports`` and ``exports`` are those among the symbols that were asked for; an import has the library that is to
+    provide it, if the file names one.
+    """
 
     key: LineKey
-    symbols: frozenset[str]
+    name: str
     needed: tuple[str, ...]
+    imports: frozenset[tuple[str, str]]
+    exports: frozenset[str]
 
 
 def whole_lines(database: Database, engine: str) -> tuple[WholeLine, ...]:
@@ -90,17 +102,18 @@ def _checked(database: Database, condition: cards.Condition) -> dict[int, Releas
     return found
 
 
-def importing_lines(database: Database, symbols: Collection[str]) -> tuple[ImportingLine, ...]:
-    """The lines whose latest snapshot imports one of some symbols, sorted."""
-    found: dict[int, tuple[LineKey, set[str]]] = {}
-    keys = sorted(name_digest("import", each) for each in symbols)
-    for identifier, library, target, profile, symbol in database.within(_IMPORTS, keys):
-        found.setdefault(identifier, (LineKey(library, target, profile), set()))[1].add(symbol)
-    needed = _needed(database, sorted(found))
-    lines = (ImportingLine(key, frozenset(own), needed.get(row, ())) for row, (key, own) in found.items())
-    return tuple(sorted(lines, key=lambda each: each.key))
-
-
-def _needed(database: Database, lines: Sequence[int]) -> Mapping[int, tuple[str, ...]]:
-    rows = database.within(_FACTS, lines)
-    return {row: tuple(getattr(decode(body), "needed", ())) for row, body in rows}
+def loading_lines(database: Database, symbols: Collection[str]) -> tuple[LoadingLine, ...]:
+    """All lines as the loader meets them, sorted, with those of some symbols that they import and export."""
+    imports, exports = dict[int, set[tuple[str, str]]](), dict[int, set[str]]()
+    keys = sorted(name_digest(kind, each) for each in symbols for kind in ("import", *EXPORTS))
+    for identifier, kind, symbol, body in database.within(_NAMED, keys):
+        if kind != "import":
+            exports.setdefault(identifier, set()).add(symbol)
+        elif isinstance(shape := decode(body), Import):
+            imports.setdefault(identifier, set()).add((symbol, shape.library or ""))
+    found = []
+    for identifier, library, target, profile, body in database.rows(_FACTS):
+        if isinstance(facts := decode(body), Library):
+            both = frozenset(imports.get(identifier, ())), frozenset(exports.get(identifier, ()))
+            found.append(LoadingLine(LineKey(library, target, profile), facts.name or "", facts.needed, *both))
+    return tuple(sorted(found, key=lambda each: each.key))

@@ -25,9 +25,9 @@ def built(name: str, source: str, *flags: str) -> Path:
     return build_library(source, name=f"{name}.so", soname=f"{name}.so.1", flags=("-g", *flags))
 
 
-def linked(base: Path) -> tuple[str, ...]:
+def linked(base: Path, name: str = "libbase.so") -> tuple[str, ...]:
     """What has a library need another one."""
-    return "-Wl,--no-as-needed", f"-L{base.parent}", "-l:libbase.so"
+    return "-Wl,--no-as-needed", f"-L{base.parent}", f"-l:{name}"
 
 
 @pytest.fixture
@@ -69,6 +69,38 @@ def test_a_break_names_the_programs_that_import_what_breaks(database: Path) -> N
     abistore.history("libbase", database=database)
     (broken,) = abistore.archive_report(since(), database=database).broken
     assert len(broken.programs) == 1
+
+
+def test_a_break_names_what_loads_an_affected_library_in_turn(database: Path) -> None:
+    user = built("libuser", USER, *linked(built("libbase", FIRST)))
+    top = built("libtop", "int user_run(int a); int top(int a) { return user_run(a); }", *linked(user, "libuser.so"))
+    abistore.ingest(top, abistore.IngestPlan(version="1.0"), database=database)
+    caller = "int top(int a); int main(void) { return top(1); }"
+    abistore.add_consumers([built("app", caller, *linked(top, "libtop.so"))], name="app", database=database)
+    abistore.history("libbase", database=database)
+    (broken,) = abistore.archive_report(since(), database=database).broken
+    assert (broken.programs, broken.libraries, broken.through) == ((), ("libuser",), ("app", "libtop"))
+
+
+def test_a_program_gets_a_symbol_of_a_library_that_another_one_loads(database: Path) -> None:
+    """It is linked with libother alone, which loads libbase: the loader looks there, too."""
+    other = built("libother", OTHER, *linked(built("libbase", FIRST)))
+    source = "int base_gone(int a); int main(void) { return base_gone(1); }"
+    app = built("app", source, *linked(other, "libother.so"), "-Wl,--unresolved-symbols=ignore-all")
+    abistore.add_consumers([app], name="app", database=database)
+    abistore.history("libbase", database=database)
+    (broken,) = abistore.archive_report(since(), database=database).broken
+    assert (broken.programs, broken.libraries, broken.through) == (("app",), ("libuser",), ())
+
+
+def test_a_symbol_that_moved_to_a_library_which_is_loaded_affects_nobody(database: Path) -> None:
+    moved = built("libmoved", "int base_gone(int a) { return a; }")
+    abistore.ingest(moved, abistore.IngestPlan(version="1.0"), database=database)
+    base = built("libbase", SECOND, *linked(moved, "libmoved.so"))
+    abistore.ingest(base, abistore.IngestPlan(version="1.2"), database=database)
+    abistore.history("libbase", database=database)
+    (broken,) = abistore.archive_report(since(), database=database).broken
+    assert (broken.version, broken.libraries) == ("1.1", ())
 
 
 def test_red_are_gates_that_do_not_pass_and_builds_that_were_kept(database: Path) -> None:

@@ -20,7 +20,7 @@ from abistore.cli.output import answer, is_file, note, write_file
 from abistore.cli.reading_options import BuildOptions, JudgingOptions, ReadingOptions
 from abistore.cli.rendering import AllowingOptions
 from abistore.cli.verbs import Options, group, verb
-from abistore.model.words import counted, in_line
+from abistore.model.words import counted, in_line, listed
 
 if TYPE_CHECKING:
     from abistore.archive.log import ArchiveRun, FailureCount
@@ -146,8 +146,9 @@ def archive_report_command(
 ) -> None:
     """Report what happened in the whole archive: which releases broke, and which programs that affects.
 
-    Programs are stored consumers, and libraries those whose latest release imports what breaks. A gate is red where the
-    latest release of a line does not pass compared with its baseline, or a build was kept that failed its gate.
+    Programs are stored consumers, and libraries those whose latest release imports what breaks; behind `through these`
+    are those that load such a library. A gate is red where the latest release of a line does not pass compared with its
+    baseline, or a build was kept that failed its gate.
 
     Only stored verdicts are read, and nothing is judged: `abistore history --all` gives those that are missing.
 
@@ -176,7 +177,6 @@ def archive_report_command(
 BROKEN_HEADS = ("library", "target", "profile", "compared with", "release", "verdict", "outcome", "breaks", "affects")
 RED_HEADS = ("library", "target", "profile", "baseline", "release", "outcome", "why")
 UNREAD_HEADS = ("files", "code", "exit code", "first file", "error")
-LISTED = 10
 NAMED, NAME_WIDTH = 2, 40
 """How many declarations a row names, and the characters of each; the JSON has more of them, whole."""
 
@@ -211,13 +211,13 @@ def _broken(each: BrokenRelease) -> tuple[str, ...]:
     from abistore.report.wording import names
 
     line = each.line
-    affected = (*each.programs, *each.libraries)
-    more = f" and {len(affected) - LISTED} more" if len(affected) > LISTED else ""
+    affected = listed((*each.programs, *each.libraries))
+    through = f"; through these {listed(each.through)}" if each.through else ""
     verdict = (
         each.verdict.name,
         each.outcome,
         in_line(names(each.names, NAMED, NAME_WIDTH)),
-        ", ".join(affected[:LISTED]) + more,
+        affected + through,
     )
     return line.library, line.target, line.profile, each.against, each.version, *verdict
 
