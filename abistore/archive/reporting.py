@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 
@@ -16,6 +16,7 @@ from abistore.errors import SnapshotNotFound, UsageError
 from abistore.model.approvals import base_name
 from abistore.model.decision import Decision, Outcome
 from abistore.model.declarations import EXPORTS
+from abistore.model.environments import MemberKind
 from abistore.model.findings import ENGINE, Comparison, Impact, Verdict
 from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release, StoredVerdict, VerdictSummary
 from abistore.model.labels import check_not_blank
@@ -250,7 +251,7 @@ class _User(NamedTuple):
     with the library that is to provide it, if the file names one.
     """
 
-    kind: Literal["program", "library"]
+    kind: MemberKind
     name: str
     target: str
     names: frozenset[str]
