@@ -292,7 +292,7 @@ class PrivateMemberExports(ExportList, frozen=True):
 
 
 class UncallableExports(ExportList, frozen=True):
-    """Functions that pass by value a class which public headers only declare; sorted."""
+    """Functions that pass a class which public headers only declare, and of which programs have no object; sorted."""
 
 
 class PrivateMemberExport(NamedShape, frozen=True):

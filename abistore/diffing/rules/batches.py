@@ -320,10 +320,11 @@ def symbols_removed_inaccessible(symbols: Removed[PrivateMemberExports], context
 def symbols_removed_uncallable(symbols: Removed[UncallableExports], context: Context) -> Iterator[Note]:
     """Functions or constructors that no program could call are no longer exported.
 
-    Each takes a reference to a class that the public headers declare but do not define, or passes one by value.
-    Example: ``class JobPrivate;`` and ``explicit Job(JobPrivate &data);``. Nothing in the headers gives programs an
-    object of that class: no result, no variable, no accessible member. So no program and no inline function calls one.
-    Code that casts another pointer to the class fails.
+    Each passes a class by value that the public headers declare but do not define: ``class View;`` and ``View name()
+    const;``. Or it is a protected constructor that takes a pointer or reference to such a class: ``explicit
+    Job(JobPrivate &data);``. Nothing in the headers gives programs an object of that class: no result, no variable, no
+    accessible member. So no inline function calls one. A derived class that passes a null pointer, or casts another
+    pointer to the class, fails.
 
     Fix: nothing; functions that only the library calls need not be exported.
     """

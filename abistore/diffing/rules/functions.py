@@ -18,6 +18,7 @@ from abistore.diffing.parts import (
 )
 from abistore.diffing.retyping import Retyped, TypedSubject, graded, variants_of
 from abistore.diffing.side import SideFacts
+from abistore.diffing.surface.consumers import is_for_derived
 from abistore.diffing.types.sameness import Sameness
 from abistore.model.declarations import Changed, Name
 from abistore.model.findings import Impact
@@ -257,12 +258,14 @@ def _accesses(function: Changed[Function]) -> tuple[Access, Access] | None:
 def ctor_explicit_added(function: Changed[Function]) -> Iterator[Note]:
     """A constructor or conversion became ``explicit``.
 
-    Existing binaries call the same symbol. Sources that rely on the implicit conversion stop compiling.
+    Existing binaries call the same symbol. Sources that rely on the implicit conversion stop compiling. A protected
+    constructor converts nothing: derived classes name it to construct their base.
 
     Fix: announce it, and bump the major version.
     """
     old, new = function.old.method, function.new.method
-    if old is not None and new is not None and new.explicit and not old.explicit:
+    explicit = old is not None and new is not None and new.explicit and not old.explicit
+    if explicit and not is_for_derived(function.old):
         yield Note("the conversion became explicit", signature(function.old), f"explicit {signature(function.new)}")
 
 
@@ -384,9 +387,9 @@ def declaration_changed_uncallable(export: Changed[UncallableExport]) -> Iterato
     """A function that no program can call changed its parameters or result.
 
     It passes a class by value that the public headers declare but do not define: ``class View;`` and ``View name()
-    const;``. Compilers reject each call. Or it takes a reference to such a class, and nothing in the headers gives
-    programs an object of it. Only a program that includes the library's internal headers was compiled against the old
-    declaration.
+    const;``. Compilers reject each call. Or it is a protected constructor that asks for an object of such a class, and
+    nothing in the headers gives programs one. Only a program that includes the library's internal headers was compiled
+    against the old declaration.
 
     Fix: nothing, if no installed header defines the class; else keep the function, and add one with a new name.
     """

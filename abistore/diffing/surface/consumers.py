@@ -76,7 +76,10 @@ class Consumers(Derived, ABC):
         return False
 
     def cannot_call(self, export: Name) -> bool:
-        """Whether ``export`` passes by value what no header defines, so that no call compiles. Only headers tell."""
+        """Whether ``export`` passes a class that no header defines, and that programs have no object of.
+
+        No call by value compiles, and a protected constructor is the library's own. Only headers tell.
+        """
         return False
 
     @abstractmethod
@@ -180,6 +183,14 @@ def is_accessible(shape: object) -> bool:
         destroys = last_component(shape.display).startswith("~")
         return shape.method.access != "private" or (shape.method.virtual != "no" and not destroys)
     return not isinstance(shape, Variable) or shape.access != "private"
+
+
+def is_for_derived(function: Function) -> bool:
+    """Whether a function is a protected constructor, by which derived classes construct their base and nothing else."""
+    method = function.method
+    if method is None or method.access != "protected":
+        return False
+    return last_component(function.display) == last_component(method.owner.spelling)
 
 
 class Ownership:

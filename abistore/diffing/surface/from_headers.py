@@ -73,7 +73,7 @@ class ToldConsumers(Consumers):
         return standing == "private" or (standing == "unknown" and self._guessed.out_of_reach(export))
 
     def cannot_call(self, export: Name) -> bool:
-        """Whether a call would pass by value an object of a class of the library that no header defines."""
+        """Whether a call would pass an object of a class of the library that no header defines or gives to programs."""
         return self._api.is_uncallable(export, self._types)
 
     def private_header(self, export: Name) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from msgspec.structs import replace
 
 from abistore.diffing.surface.compiled import CompiledFunctions, CompiledTypes
+from abistore.diffing.surface.consumers import is_accessible, is_for_derived
 from abistore.diffing.surface.header_types import PublicClasses
 from abistore.diffing.types.sameness import TypeSide
 from abistore.model.declarations import TYPES, Declared, Name
@@ -28,7 +31,18 @@ from abistore.model.names.symbols import (
     may_be_template,
     primary,
 )
-from abistore.model.shapes import Function, Named, Record
+from abistore.model.shapes import (
+    AnyShape,
+    Foreign,
+    Function,
+    Named,
+    Opaque,
+    Pointer,
+    Qualified,
+    Record,
+    TypeRef,
+    Variable,
+)
 from abistore.model.snapshot import LAYOUTS_IN_CODE, UNTAKEN, Snapshot, Variants
 from abistore.model.structure import references
 
@@ -171,7 +185,7 @@ class PublicApi(PublicClasses):
         """Whether headers declare ``export``, and it passes by value a class of which they show no definition.
 
         A call is ill-formed (C++ [expr.call], C17 6.5.2.2). A virtual function is called through its slot: who
-        overrides it is not known.
+        overrides it is not known. A protected constructor may also ask for an object that the library keeps to itself.
         """
         declared = self.declaration(export)
         if declared is None or self.is_called(export.spelling):
@@ -180,9 +194,42 @@ class PublicApi(PublicClasses):
         if shape is None or shape.is_virtual:
             return False
         passed = (types.bare(each)[0] for each in (shape.result, *shape.parameters))
+        return any(map(self._is_undefined_class, passed)) or self._asks_for_withheld(declared, shape, types)
+
+    def _is_undefined_class(self, type: TypeRef) -> bool:
+        return isinstance(type, Named) and type.name.kind == "record" and self.is_incomplete(type.name)
+
+    def _asks_for_withheld(self, declared: Name, shape: Function, types: TypeSide) -> bool:
+        """Whether a constructor for derived classes asks for an object of which headers give programs none.
+
+        ``class JobPrivate;`` and ``protected: explicit Job(JobPrivate &data);``: the library's own derived classes use
+        it, and programs another constructor.
+        """
+        if not is_for_derived(shape):
+            return False
+        text = next((each for each in self._source[declared] if isinstance(each, Declared)), Declared())
+        defaults = [each.default for each in text.parameters] or [None] * len(shape.parameters)
+        asked = [each for each, default in zip(shape.parameters, defaults, strict=False) if default is None]
+        targets = [types.bare(each.target)[0] for each, _ in map(types.bare, asked) if isinstance(each, Pointer)]
         return any(
-            isinstance(each, Named) and each.name.kind == "record" and self.is_incomplete(each.name) for each in passed
+            isinstance(each, Named) and self._is_undefined_class(each) and not self._is_given(each.name)
+            for each in targets
         )
+
+    def _is_given(self, type: Name) -> bool:
+        """Whether headers give programs an object of a class or its address, as far as their declarations tell."""
+        return type in self._given or any(type.spelling in each for each in self._given_instances)
+
+    @cached_property
+    def _given(self) -> frozenset[Name]:
+        plain = (found for name, found in self._source.items() if "<" not in name.spelling)
+        return frozenset(each for shapes in plain for shape in shapes for each in _gives(shape))
+
+    @cached_property
+    def _given_instances(self) -> tuple[str, ...]:
+        """The instances of templates that programs get objects of, and that may give them what they hold."""
+        instances = (each.spelling for each in self._given if "<" in each.spelling)
+        return tuple(each for each in instances if not each.startswith(SOLE_OWNERS))
 
     def is_compiled_here(self, export: Name) -> bool:
         """Whether public headers declare ``export`` without a body, so that nobody but the library compiles it."""
@@ -265,3 +312,37 @@ def _may_be_implicit(subject: str, owner: str) -> bool:
     """Whether a member function may be one that the compiler makes where nobody declares it."""
     last = last_component(subject)
     return last in (last_component(owner), "operator=") or last.startswith("~")
+
+
+SOLE_OWNERS: Final = ("std::unique_ptr<", "QScopedPointer<")
+"""Templates whose objects delete what they point to: a second owner would delete it again."""
+
+
+def _gives(shape: AnyShape) -> Iterator[Name]:
+    """The types of which programs get objects by a declaration, from its result, its members or a callback.
+
+    A pointer or reference that a function takes asks for an object. What it points to may be filled in.
+    """
+    match shape:
+        case Function() if not is_accessible(shape):
+            return
+        case Function() if not shape.is_virtual:
+            filled = (each for each in shape.parameters if not _asks_for_class(each))
+            shape = replace(shape, parameters=tuple(filled), method=None)
+        case Record():
+            shape = replace(shape, fields=tuple(each for each in shape.fields if each.access != "private"))
+        case Variable() if shape.access == "private":
+            return
+        case Opaque() | Foreign() | Declared():
+            return
+    yield from (each for each, _ in references(shape))
+
+
+def _asks_for_class(parameter: TypeRef) -> bool:
+    """Whether a parameter is a class, or points to one."""
+    while isinstance(parameter, Qualified):
+        parameter = parameter.target
+    target = parameter.target if isinstance(parameter, Pointer) else parameter
+    while isinstance(target, Qualified):
+        target = target.target
+    return isinstance(target, Named) and target.name.kind == "record" and "<" not in target.name.spelling
