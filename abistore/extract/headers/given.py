@@ -116,7 +116,7 @@ def is_private(name: str, patterns: Sequence[str]) -> bool:
 
 def is_of(name: str, projects: Sequence[str]) -> bool:
     """Whether a header is one of ``projects``, or in one; without any, each is."""
-    return not projects or name in projects or name.partition("/")[0] in projects
+    return not projects or any(name == each or name.startswith(f"{each}/") for each in projects)
 
 
 def check_folders(options: HeaderOptions) -> None:

@@ -300,16 +300,20 @@ def _word(symbol: str) -> str:
 
 
 class HeaderProjects:
-    """The headers below one ``include`` folder, by project: a folder in it, or headers that begin with one word."""
+    """The headers below one ``include`` folder, by project: a folder in it, or headers that begin with one word.
 
-    def __init__(self, root: Path) -> None:
+    So it is in ``shared`` folders below it, which have the folders of several projects: ``qt6`` with ``QtCore``.
+    """
+
+    def __init__(self, root: Path, shared: Collection[Path] = ()) -> None:
         self.root = root
         self._files: dict[str, list[Path]] = {}
         self._names: dict[str, list[str]] = {}
-        for each in sorted(root.iterdir()):
-            project = each.name if each.is_dir() else f"{_BEFORE.split(each.name, maxsplit=1)[0]}*"
+        for each in _entries(root, shared):
+            name = each.relative_to(root).as_posix()
+            project = name if each.is_dir() else f"{each.parent}/{_BEFORE.split(each.name, maxsplit=1)[0]}*"
             self._files.setdefault(project, []).extend(sorted(_files_below(each)))
-            self._names.setdefault(project, []).append(each.name)
+            self._names.setdefault(project, []).append(name)
         self.count = sum(map(len, self._files.values()))
         self._words: dict[str, frozenset[str]] = {}
         self._included: dict[str, frozenset[str]] = {}
@@ -355,6 +359,14 @@ class HeaderProjects:
         for name in names:
             if not (file.parent / name).is_file():
                 yield from self._places.get(name, ())
+
+
+def _entries(folder: Path, shared: Collection[Path]) -> Iterator[Path]:
+    for each in sorted(folder.iterdir()):
+        if each in shared:
+            yield from _entries(each, shared)
+        else:
+            yield each
 
 
 def _files_below(path: Path) -> Iterator[Path]:
@@ -463,7 +475,9 @@ def lay_out(entries: Iterable[Entry], folder: Path, package: str) -> Development
     found = tuple(folder / root for root in sorted(roots))
     linked = frozenset[str]().union(*held, *(each.libraries for each in configs))
     include_dirs = _include_dirs(folder, found, configs)
-    projects, named = tuple(map(HeaderProjects, found)), folders_named(found, include_dirs)
+    shared = {each for each in include_dirs if _is_shared(each, include_dirs)}
+    projects = tuple(HeaderProjects(root, shared) for root in found)
+    named = folders_named(found, include_dirs)
     each_held = tuple(filter(None, held))
     return DevelopmentFiles(found, include_dirs, named, linked, each_held, projects, tuple(configs))
 
@@ -476,6 +490,11 @@ def _include_dirs(folder: Path, roots: Sequence[Path], configs: Iterable[PkgConf
     told = [place for config in configs for each in config.folders for place in _placed(each, folder, roots)]
     below = [each for root in roots for each in sorted(root.iterdir()) if MULTIARCH.fullmatch(each.name)]
     return tuple(dict.fromkeys((*told, *roots, *(each for each in below if each.is_dir()))))
+
+
+def _is_shared(folder: Path, include_dirs: Sequence[Path]) -> bool:
+    """Whether an include folder has those of several projects in it."""
+    return MULTIARCH.fullmatch(folder.name) is not None or any(folder in each.parents for each in include_dirs)
 
 
 def _placed(name: str, folder: Path, roots: Sequence[Path]) -> Iterator[Path]:

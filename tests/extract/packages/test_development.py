@@ -95,11 +95,11 @@ def test_of_many_headers_those_are_read_that_mention_an_export_and_what_these_in
     assert case.evidence_of("source").state == "full"
 
 
-def of_texts(folder: Path, texts: dict[str, str]) -> HeaderProjects:
+def of_texts(folder: Path, texts: dict[str, str], *, shared: str = "") -> HeaderProjects:
     for name, text in texts.items():
         (folder / name).parent.mkdir(exist_ok=True, parents=True)
         (folder / name).write_text(text)
-    return HeaderProjects(folder)
+    return HeaderProjects(folder, {folder / shared} if shared else ())
 
 
 def test_a_library_that_no_header_of_many_mentions_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,6 +119,19 @@ def test_a_word_is_looked_for_where_most_of_them_are_mentioned(tmp_path: Path) -
 def test_headers_that_begin_with_one_word_are_one_project(tmp_path: Path) -> None:
     found = of_texts(tmp_path, {"case.h": "case_add", "case_types.h": "", "other.h": "", "case/a.h": ""})
     assert found.of(frozenset({"case_add"})) == ("case.h", "case_types.h")
+
+
+def test_folders_in_a_shared_folder_are_projects(tmp_path: Path) -> None:
+    texts = {"qt/core/core.h": "", "qt/jobs/job.h": "#include <core/core.h>\ncase_add", "qt/more/more.h": ""}
+    assert of_texts(tmp_path, texts).of(frozenset({"case_add"})) == ("qt",)
+    assert of_texts(tmp_path, texts, shared="qt").of(frozenset({"case_add"})) == ("qt/core", "qt/jobs")
+
+
+def test_a_folder_with_several_include_folders_is_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("abistore.extract.packages.development.MOST_WHOLE", 1)
+    config = b"d=/usr/include/qt\nCflags: -I${d} -I${d}/case\nLibs: -lcase\n"
+    devel = {"usr/include/qt/case/case.h": HEADER, "usr/include/qt/other/bad.h": b"#include <nowhere.h>\n"}
+    assert source_of(tmp_path, {**devel, "usr/lib/pkgconfig/case.pc": config}).state == "full"
 
 
 def test_a_header_that_is_beside_the_one_that_includes_it_is_no_other_project_s(tmp_path: Path) -> None:
