@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from abistore.interface import *  # noqa: F403
 
-__version__ = "0.1.0"
+try:
+    from abistore._version import __version__ as __version__
+except ModuleNotFoundError:  # a checkout that was never built
+    __version__ = "0.dev0"
 
 
 def _names() -> dict[str, Any]:

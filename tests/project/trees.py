@@ -8,7 +8,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "abistore"
-SOURCES = sorted(PACKAGE.rglob("*.py"))
+SOURCES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "_version.py")
+"""All modules but the one that a build writes."""
 
 
 @cache

@@ -62,7 +62,7 @@ def _run(report: Report, docs: str) -> dict[str, Any]:
         "tool": {
             "driver": {
                 "name": "abistore",
-                "semanticVersion": __version__,
+                "version": __version__,
                 "rules": [_rule(kind, cards.get(kind), docs) for kind in kinds],
             }
         },
