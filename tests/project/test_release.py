@@ -9,7 +9,10 @@ import tomllib
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
 from markdown_it import MarkdownIt
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -49,3 +52,52 @@ def test_a_checkout_that_was_never_built_has_a_version() -> None:
     code = "import sys; sys.modules['abistore._version'] = None; import abistore; print(abistore.__version__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout == PROJECT["tool"]["hatch"]["version"]["fallback-version"] + "\n"
+
+
+LOCKED = {
+    "dev": ("dask", "dev", "mcp", "postgres", "test"),
+    "run": ("dask", "mcp", "postgres"),
+    "test": ("dask", "mcp", "postgres", "test"),
+}
+"""The extras of each lock."""
+
+
+def locked(name: str) -> dict[str, Requirement]:
+    """What a lock pins: a version of each package, for environments that a marker may name."""
+    lines = (ROOT / ".ci" / "locked" / f"{name}.txt").read_text().replace("\\\n", "").splitlines()
+    pins = [Requirement(line.partition(" --hash=")[0]) for line in lines if not line.startswith("#")]
+    return {canonicalize_name(pin.name): pin for pin in pins}
+
+
+def required(extras: tuple[str, ...]) -> list[Requirement]:
+    """What the project requires with extras, and to be built."""
+    own = PROJECT["project"]
+    words = [*own["dependencies"], *(word for extra in extras for word in own["optional-dependencies"][extra])]
+    return [found for found in map(Requirement, words) if found.name != "abistore"]
+
+
+@pytest.mark.parametrize("name", LOCKED)
+def test_a_lock_pins_what_the_project_requires_in_a_version_that_it_permits(name: str) -> None:
+    built = [] if name == "run" else [Requirement(word) for word in PROJECT["build-system"]["requires"]]
+    pins = locked(name)
+    wrong = [
+        str(each)
+        for each in (*required(LOCKED[name]), *built)
+        if canonicalize_name(each.name) not in pins
+        or not all(each.specifier.contains(pin.version) for pin in pins[canonicalize_name(each.name)].specifier)
+    ]
+    assert wrong == [], "run .ci/lock"
+
+
+@pytest.mark.parametrize("name", LOCKED)
+def test_a_lock_has_a_hash_of_each_package_and_names_no_index(name: str) -> None:
+    text = (ROOT / ".ci" / "locked" / f"{name}.txt").read_text()
+    lines = text.replace("\\\n", "").splitlines()
+    assert [line for line in lines if not line.startswith("#") and "--hash=sha256:" not in line] == []
+    assert "://" not in text
+
+
+@pytest.mark.parametrize("name", ["run", "test"])
+def test_the_locks_agree(name: str) -> None:
+    all_pins = locked("dev")
+    assert {each: pin for each, pin in locked(name).items() if pin.specifier != all_pins[each].specifier} == {}
