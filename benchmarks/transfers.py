@@ -1,4 +1,4 @@
-"""What it costs to bring a store of many libraries into another one, and to import a folder of snapshots.
+"""What it costs to bring a store of many libraries into another one, and to import a bundle or a folder of snapshots.
 
 ``python -m benchmarks.transfers [--libraries N] [--releases N] [--declarations N] [--files N]`` prints a Markdown
 table. Needs nothing but abistore.
@@ -33,6 +33,9 @@ def lines(folder: Path, asked: argparse.Namespace) -> Iterator[Sequence[str]]:
     merge = [*command(folder / "merged.db"), "db", "merge", source]
     yield _line("merge into a new store", count, merge)
     yield _line("the same again: nothing is new", count, merge)
+    bundle = folder / "source.abibundle"
+    yield _line("bundle of the store", count, [*command(source), "export", "--bundle", "-o", bundle])
+    yield _line("import of the bundle", count, [*command(folder / "bundled.db"), "import", bundle])
     written_to(folder / "snapshots", asked.files)
     imported = [*command(folder / "imported.db"), "import", folder / "snapshots"]
     yield _line("import of a folder of snapshots, 1,000 declarations each", f"{asked.files:,}", imported)

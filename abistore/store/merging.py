@@ -512,8 +512,7 @@ class _Slices:
     def bring(self, parts: Sequence[Sequence[str]]) -> Merged:
         """Bring the slices, and then what belongs to none of them."""
         if self._wish.dry_run:
-            whole = self._together([self._slice(part, self._wish) for part in parts])
-            return msgspec.structs.replace(whole, conflicts=(*whole.conflicts, *self._of_rules()))
+            return self._try_others(self._together([self._slice(part, self._wish) for part in parts]))
         if self._wish.prefer is None:
             self._check(parts)
         taken = self._database.retried(self._take_over)
@@ -555,19 +554,30 @@ class _Slices:
         found = contents(of_none(self._source, numbers), self._wish.source)
         with self._database.transaction():
             judged = _bring_verdicts(self._database, found, dict(enumerate(self._rows.values())), len(numbers))
-            counts = {
-                "verdicts": came.verdicts + judged.verdicts,
-                "findings": came.findings + judged.findings,
-                "consumers": _bring_consumers(self._database, found.consumers),
-                "environments": _bring_environments(self._database, found),
-                "rules": rules.bring(self._database, [one.said for one in found.rules], self._wish.prefer)[0],
-            }
-            others = (counts["consumers"], counts["environments"], counts["rules"])
-            changed = came.changed or any((judged.verdicts, *others))
-            merged = msgspec.structs.replace(came, changed=changed, **counts)
-            if changed:
+            merged = self._with_others(came, found, judged)
+            if merged.changed:
                 audit.record(self._database, self._wish.actor, "merge", self._wish.source, _summary(merged))
         return merged
+
+    def _try_others(self, came: Merged) -> Merged:
+        """What :meth:`_finish` would bring, but verdicts about two libraries: no snapshot of theirs was kept."""
+        found = contents(of_none(self._source, {}), self._wish.source)
+        nothing = _Judged(0, 0)
+        return _kept(self._database, lambda: _Brought(self._with_others(came, found, nothing), {}), self._wish).merged
+
+    def _with_others(self, came: Merged, found: Contents, judged: _Judged) -> Merged:
+        bound, conflicts = rules.bring(self._database, [one.said for one in found.rules], self._wish.prefer)
+        counts = {
+            "verdicts": came.verdicts + judged.verdicts,
+            "findings": came.findings + judged.findings,
+            "consumers": _bring_consumers(self._database, found.consumers),
+            "environments": _bring_environments(self._database, found),
+            "rules": bound,
+        }
+        others = (counts["consumers"], counts["environments"], bound)
+        changed = came.changed or any((judged.verdicts, *others))
+        whole = (*came.conflicts, *conflicts)
+        return msgspec.structs.replace(came, changed=changed, conflicts=whole, **counts)
 
     def _together(self, came: Sequence[Merged], taken: int = 0) -> Merged:
         both = {name: tuple(said for one in came for said in getattr(one, name)) for name in _LISTED}

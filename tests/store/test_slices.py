@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from abistore.errors import VersionTaken
-from abistore.interface import MergePlan, compare, db_merge
+from abistore.interface import BindingPlan, MergePlan, bind, bound, compare, db_merge, env_record, unbind
 from abistore.model.history import AuditRecord, IngestRequest, Merged
 from abistore.store import merging
 from abistore.store.store import Store
@@ -27,12 +27,17 @@ def small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
-    """Five libraries, judged within each and one beside another."""
+    """Five libraries, judged within each and one beside another, with rules and an environment."""
     path = tmp_path / "source.db"
     for library in LIBRARIES:
         ingest(path, library, 3)
         compare(f"{library}@1.1", f"{library}@1.2", database=path)
     compare("lib0@1.1", "lib4@1.1", database=path)
+    bind("lib*", BindingPlan("shipped", require="symbol"), database=path)
+    bind("lib3", BindingPlan("LTS", policy="sdk_vendor", since_soname=True), database=path)
+    bind("lib4", BindingPlan("a trial"), database=path)
+    unbind("lib4", reason="it is over", database=path)
+    env_record("production", ["lib0@1.1", "lib4@1.1"], database=path)
     return path
 
 
@@ -75,6 +80,7 @@ def test_slices_bring_what_one_transaction_brings(
     at_once = merged(source, str(tmp_path / "at_once.db"))
     assert sorted(told.releases, key=str) == sorted(at_once.releases, key=str)
     assert (told.verdicts, told.audit_records, told.changed) == (at_once.verdicts, at_once.audit_records, True)
+    assert (told.rules, told.environments) == (at_once.rules, at_once.environments) == (4, 3)
     assert merges(address) == merges(str(tmp_path / "at_once.db"))
     with Store.open(address, write=False) as store, Store.open(source, write=False) as there:
         assert store.check() == ()
@@ -113,12 +119,27 @@ def test_what_differs_is_found_before_a_slice_comes(source: Path, address: str) 
     assert {one.status for one in told.releases if one.line.library == "lib4"} == {"added", "replaced"}
 
 
+def test_rules_that_contradict_each_other_let_no_slice_come(source: Path, address: str) -> None:
+    with Store.open(address, write=True):
+        pass
+    bind("lib3", BindingPlan("ours", policy="plugin_abi"), database=address)
+    with pytest.raises(VersionTaken, match="'lib3' is bound to"):
+        merged(source, address)
+    assert any("lib3" in each for each in merged(source, address, MergePlan(dry_run=True)).conflicts)
+    with Store.open(address, write=False) as store:
+        assert store.stats().releases == 0
+    assert merged(source, address, MergePlan(prefer="there")).rules == 4
+    found = {one.rule.pattern: one.rule.policy for one in bound(database=address)}
+    assert found == {"lib*": "", "lib3": "sdk_vendor"}
+
+
 def test_a_dry_run_tells_all_slices_and_keeps_none(source: Path, address: str) -> None:
     with Store.open(address, write=True):
         pass
     before = audit_of(address)
     told = merged(source, address, MergePlan(dry_run=True))
     assert (len(told.releases), told.dry_run, told.changed) == (15, True, True)
+    assert (told.rules, told.environments) == (4, 3)
     assert audit_of(address) == before
 
 
