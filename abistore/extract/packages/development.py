@@ -559,14 +559,22 @@ def _own(library: str, packages: Sequence[DevelopmentFiles], beside: LibraryPack
 
     They link to it. Where one links to no library of the package that it needs in its own version, it is for all of
     them: Debian's ``libnss3-dev`` has a link for an archive alone. Headers that come without anything to link to are
-    the library's where such a package needs them in its own version, or none has headers of its own.
+    the library's where such a package needs them in its own version, or none has headers of its own. Beside packages
+    of the library's own sources, those of other sources are not.
     """
     own = [each for each in packages if each.links(library) or _needs(each, beside)]
-    loose = [each for each in packages if not each.libraries and each not in own]
+    near = [each for each in packages if not _is_foreign(each, beside)] or packages
+    loose = [each for each in near if not each.libraries and each not in own]
     if any(each.roots for each in own):
         needed = frozenset[str]().union(*(each.identity.built_with for each in own))
         loose = [each for each in loose if each.identity.name in needed]
     return [each for each in packages if each in own or each in loose]
+
+
+def _is_foreign(package: DevelopmentFiles, beside: LibraryPackage) -> bool:
+    """Whether a package and a library are built from different sources, as far as both tell."""
+    sources = {package.identity.source, beside.identity.source}
+    return len(sources) > 1 and "" not in sources
 
 
 def _lent(

@@ -262,7 +262,8 @@ class GivenPackages:
 def _folders_of(files: DevelopmentFiles, name: str) -> Iterator[Path]:
     """The folders of a package from which ``name`` leads to a header, the least deep first."""
     last = name.rpartition("/")[2]
-    found = [each for root in files.roots for each in root.rglob(last) if str(each).endswith(f"/{name}")]
+    named = (each for root in files.roots for each in root.rglob(last) if str(each).endswith(f"/{name}"))
+    found = [each for each in named if each.is_file()]  # KDE keeps a header KPty in a folder KPty
     found.sort(key=lambda each: (len(each.parts), str(each)))
     yield from (each.parents[name.count("/")] for each in found)
 

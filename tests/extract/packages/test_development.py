@@ -255,6 +255,28 @@ def test_folders_of_further_packages_are_searched_and_their_headers_are_not_publ
     assert list(read(case)) == ["case.h"]
 
 
+SOURCE = {"Source": "case"}
+
+
+def test_headers_without_a_library_are_of_the_sources_that_they_come_from(tmp_path: Path) -> None:
+    package = packages.deb(tmp_path, {"usr/lib/libcase.so.1": build_library(CASE)}, control=SOURCE)
+    sibling = packages.deb(tmp_path, {"usr/lib/libother.so": "libother.so.1"}, name="other-dev", control=SOURCE)
+    stranger = packages.deb(tmp_path, {"usr/include/case.h": HEADER}, name="proto-dev")
+    (case,) = snapshots(package, devel_packages=(sibling, stranger))
+    assert case.evidence_of("source").reason == NOT_FOR_THIS_LIBRARY
+    (case,) = snapshots(package, devel_packages=(stranger,))
+    assert case.evidence_of("source").state == "full"
+
+
+def test_a_header_that_is_called_as_its_folder_is_found(tmp_path: Path) -> None:
+    package = packages.deb(tmp_path, {"usr/lib/libcase.so.1": build_library(CASE)})
+    own = {"usr/include/case.h": b"#include <Pty>\nint case_add(pty a, int b);", "usr/lib/libcase.so": "libcase.so.1"}
+    devel = packages.deb(tmp_path, own, name="libcase-dev")
+    other = packages.deb(tmp_path, {"usr/include/KF5/Pty/Pty": b"typedef int pty;"}, name="libpty-dev")
+    (case,) = snapshots(package, devel_packages=(devel, other))
+    assert case.evidence_of("source").state == "full"
+
+
 def pool(tmp_path: Path) -> Path:
     """A folder of packages, one with the headers of ``libcase1``, which need two of the others."""
     folder = tmp_path / "pool"
