@@ -23,14 +23,28 @@ def write_whole(path: Path, pieces: Iterable[bytes]) -> None:
 
     Until it is complete it stands beside that, under a name that nobody can have put a link at.
     """
-    draft = path.with_name(f".abistore-{os.urandom(8).hex()}.part")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), "wb") as file:
+    handle, draft = _draft(path)
+    with os.fdopen(handle, "wb") as file:
         try:
             file.writelines(pieces)
             file.flush()
             draft.replace(path)
         finally:
             draft.unlink(missing_ok=True)
+
+
+def check_writable(path: Path) -> None:
+    """Raise the :class:`OSError` that :func:`write_whole` would raise, and write nothing."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    handle, draft = _draft(path)
+    os.close(handle)
+    draft.unlink()
+
+
+def _draft(path: Path) -> tuple[int, Path]:
+    draft = path.with_name(f".abistore-{os.urandom(8).hex()}.part")
+    return os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), draft
 
 
 READ = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)

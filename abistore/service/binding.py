@@ -162,6 +162,8 @@ def bind(pattern: str, plan: BindingPlan, *, database: Database = None) -> Bound
     stored library would be bound to two policies, or two schemes.
     """
     _check(pattern, plan.reason, plan.actor)
+    if not _is_closed(pattern):
+        raise UsageError(f"not a pattern of libraries: {pattern!r}: no ] closes the [", "write a literal [ as [[]")
     said = _rule(pattern, plan)
     with using(database, write=True) as store, store.transaction():
         before = next((one for one in in_force(store.rules()) if one.pattern == pattern), None)
@@ -203,6 +205,17 @@ def _check(pattern: str, reason: str, actor: str) -> None:
         raise UsageError("no reason is given", "pass --reason: whoever meets the rule has nothing else")
     if not pattern.strip() or not pattern.isprintable() or " " in pattern or len(pattern) > MOST_PATTERN:
         raise UsageError(f"not a pattern of libraries: {pattern[:60]!r}", "give a name, or a pattern such as 'lib*'")
+
+
+def _is_closed(pattern: str) -> bool:
+    """Whether each set of characters in a pattern has an end: without one, no library has such a name."""
+    rest = pattern
+    while "[" in rest:
+        inner = rest.partition("[")[2].removeprefix("!")
+        if "]" not in inner[1:]:
+            return False
+        rest = inner[1:].partition("]")[2]
+    return True
 
 
 def _rule(pattern: str, plan: BindingPlan) -> Binding:

@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from abistore.errors import OutputError, UndeliveredEvent, UsageError
-from abistore.files import write_whole
+from abistore.files import check_writable, write_whole
 from abistore.model.decision import Outcome
 from abistore.model.findings import ENGINE, RulingKey
 from abistore.model.history import AuditRecord, Release, StoredVerdict, VerdictSummary
@@ -203,8 +204,15 @@ class Notified(msgspec.Struct, frozen=True):
 
 
 def kept_cursor(path: Path | None, since: str) -> str:
-    """The cursor that a file keeps; ``since`` where there is no file yet. Raises :class:`UsageError`."""
-    if path is None or not path.exists():
+    """The cursor that a file keeps; ``since`` where there is no file yet.
+
+    Raises :class:`UsageError`, and :class:`OutputError` where :func:`keep_cursor` could not write it afterwards.
+    """
+    if path is None:
+        return since
+    with _written(path):
+        check_writable(path)
+    if not path.exists():
         return since
     try:
         text = path.read_text(encoding="utf-8", errors="replace").strip()
@@ -217,12 +225,17 @@ def kept_cursor(path: Path | None, since: str) -> str:
 
 def keep_cursor(path: Path | None, cursor: str) -> None:
     """Write a cursor to its file, whole. Raises :class:`OutputError`."""
-    if path is None:
-        return
+    if path is not None:
+        with _written(path):
+            write_whole(path, (f"{cursor}\n".encode(),))
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[None]:
     try:
-        write_whole(path, (f"{cursor}\n".encode(),))
+        yield
     except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
+        raise OutputError(f"{path}: cannot be written: {error.strerror}", "name another --cursor-file") from error
 
 
 def notify(plan: NotifyPlan, *, database: Database = None) -> Notified:

@@ -292,6 +292,11 @@ def test_two_rules_that_contradict_each_other_let_nothing_pass(released: Call, d
 def test_a_rule_needs_a_reason_and_a_pattern(released: Call) -> None:
     for words in (("libfoo",), ("", *WHY), ("lib foo", *WHY), ("libfoo", "--require", "none", *WHY)):
         assert released("policy", "bind", *words).code == 64
+    for pattern in ("lib[", "lib[]", "lib[!]", "lib[ab]*["):
+        done = released("policy", "bind", pattern, *WHY, "--json")
+        assert (done.code, done.envelope["error"]["code"]) == (64, "usage")
+    for pattern in ("lib[[]", "lib[]a]", "lib[!]]*", "lib[a-f]"):
+        assert released("policy", "bind", pattern, *WHY).code == 0
 
 
 def test_of_two_databases_the_stricter_rule_holds(released: Call, tmp_path: Path, database: Path) -> None:

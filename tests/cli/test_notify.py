@@ -130,3 +130,17 @@ def test_an_empty_command_is_none(told: Call, tmp_path: Path) -> None:
     assert told("notify", "--exec", "").code == 64
     (tmp_path / "cursor").write_text("nonsense")
     assert told("notify", "--cursor-file", tmp_path / "cursor").code == 64
+
+
+@pytest.mark.parametrize("kept", ["nowhere/cursor", "folder"])
+def test_a_cursor_file_that_cannot_be_written_is_noticed_before_the_first_event(
+    told: Call, tmp_path: Path, kept: str
+) -> None:
+    (tmp_path / "folder").mkdir()
+    seen = tmp_path / "seen"
+    command = script(tmp_path / "take.sh", f"cat >> {seen}\n")
+    for words in (("--exec", command), ()):
+        done = told("notify", *words, "--cursor-file", tmp_path / kept)
+        assert (done.code, done.out, "cannot be written" in done.err) == (73, "", True)
+    assert not seen.exists()
+    assert sorted(each.name for each in (tmp_path / "folder").iterdir()) == []
