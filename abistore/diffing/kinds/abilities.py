@@ -17,7 +17,6 @@ from abistore.diffing.types.sameness import flat_fields, plain
 from abistore.diffing.types.vtables import DEEPEST
 from abistore.model.declarations import (
     COPIED,
-    EMPTY_BODY,
     Abilities,
     Ability,
     Argument,
@@ -29,7 +28,7 @@ from abistore.model.declarations import (
 )
 from abistore.model.names.qualified import last_component
 from abistore.model.names.symbols import MEMBER, is_mangled
-from abistore.model.shapes import Function, Method, Named, Record, TypeRef, Variable
+from abistore.model.shapes import Function, Named, Record, TypeRef, Variable
 
 OF_OBJECTS: Final[frozenset[Ability]] = frozenset({"copy", "default", "default_implicitly", "move"})
 """What nobody can do with an abstract class, which has no objects of its own."""
@@ -100,17 +99,9 @@ def is_made_by_compilers(name: Name, context: Context) -> bool:
         return False
     if function.is_virtual and not _stays_virtual(function.method.owner, context.new):
         return False
-    if last_component(function.display).startswith("~") and not _does_nothing(function.method, name, context.old):
-        return False
     abilities = _used_by(function, function.method.owner)
     old, new = (_abilities(function.method.owner, side) for side in (context.old, context.new))
     return bool(abilities) and None not in (old, new) and not any(_lost(old, new, abilities))
-
-
-def _does_nothing(method: Method, name: Name, side: SideFacts) -> bool:
-    """Whether a destructor does no more than the one that compilers make: the library runs those of its objects too."""
-    bodies = [each.body for each in side.variants("source", name) if isinstance(each, Declared)]
-    return method.defaulted or any(body is not None and body.digest == EMPTY_BODY for body in bodies)
 
 
 def _stays_virtual(owner: Name, side: SideFacts) -> bool:

@@ -187,7 +187,7 @@ def declaration_removed_special_member(declared: Removed[Declared], context: Con
     """A class no longer declares a constructor, an assignment or its destructor, and compilers generate it.
 
     A test with the compiler showed that sources compile as before. Existing binaries have the old one compiled in.
-    Recompiled code initialises objects with the values in the header, if any, and copies them member by member.
+    Recompiled code initialises objects with the values in the header, if any, and copies and destroys their members.
 
     Fix: initialise each member with the value that the constructor gave it.
     """
