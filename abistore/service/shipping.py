@@ -361,7 +361,7 @@ class _Shipment:
             users[line] = len(found)
             if each in fresh:
                 notes.unknown.extend((*unknown, *self._unread(line)))
-                judged_users = (self._judged(user, each, kept, notes) for user in found)
+                judged_users = (self._judged(user, each, (kept, after), notes) for user in found)
                 broken += [one for one in judged_users if one is not None]
                 if lacks_now := self._lacks(each, replaced[line], after, notes):
                     broken.append(_hurt(each.member, "breaks", lacks_now))
@@ -377,9 +377,17 @@ class _Shipment:
                 yield f"{each.label}: it is recorded, and is stored no longer"
 
     def _judged(
-        self, user: EnvironmentMember, new: _Library, kept: Sequence[EnvironmentMember], notes: _Notes
+        self,
+        user: EnvironmentMember,
+        new: _Library,
+        among: tuple[Sequence[EnvironmentMember], Sequence[EnvironmentMember]],
+        notes: _Notes,
     ) -> HurtMember | None:
-        """What a release does to a member that asks for it, and did not do before."""
+        """What a release does to a member that asks for it, and did not do before.
+
+        It runs ``among`` members that stay, and among all that are there afterwards.
+        """
+        kept, present_after = among
         consumer = self._stored.consumer(user)
         present = (self._stored.library(each) for each in self._own(new.release.line))
         old = [one for one in present if one is not None and one.needs.loads(consumer.details)]
@@ -396,8 +404,8 @@ class _Shipment:
             notes.unknown.extend(step.unknown)
             notes.not_checked.extend(step.not_checked)
             found = judged_consumer(consumer, new.needs, step.breaking, True, one.snapshot)
-            before.append(set(judged_consumer(consumer, one.needs, (), True, None).broken_by))
-            after |= set(found.broken_by)
+            before.append(self._broken(consumer, one, self._recorded))
+            after |= self._unless_moved(found.broken_by, consumer, new, present_after)
             notes.not_checked.extend(f"{user.label}: {each}" for each in found.not_checked)
         after |= set() if old else set(judged_consumer(consumer, new.needs, (), False, None).broken_by)
         fresh = after - set[BrokenBy].intersection(*before) if before else after
@@ -468,7 +476,37 @@ class _Shipment:
         if not loaded and None not in found:
             asked = ", ".join(sorted(each.soname for each in present))
             return {BrokenBy("symbol", line.library, detail=f"it loads another name than {asked}")}
-        return {each for one in loaded for each in judged_consumer(consumer, one.needs, (), True, None).broken_by}
+        return {each for one in loaded for each in self._broken(consumer, one, members)}
+
+    def _broken(self, consumer: Consumer, library: _Library, members: Sequence[EnvironmentMember]) -> set[BrokenBy]:
+        """What breaks a consumer of a library among some members, whatever changed before."""
+        found = judged_consumer(consumer, library.needs, (), True, None).broken_by
+        return self._unless_moved(found, consumer, library, members)
+
+    def _unless_moved(
+        self, found: Sequence[BrokenBy], consumer: Consumer, library: _Library, members: Sequence[EnvironmentMember]
+    ) -> set[BrokenBy]:
+        """What breaks a consumer, without symbols that the loader finds in another library that it loads with it."""
+        missing = {each.symbol for each in found if each.sort == "symbol"}
+        asked = [each for each in consumer.imports if each.symbol in missing]
+        others = self._loaded_with(consumer, library, members) if asked else []
+        moved = {each.symbol for each in asked for one in others if not any(one.needs.lacking((each,)))}
+        return {each for each in found if each.sort != "symbol" or each.symbol not in moved}
+
+    def _loaded_with(
+        self, consumer: Consumer, library: _Library, members: Sequence[EnvironmentMember]
+    ) -> list[_Library]:
+        """The libraries among some members that the loader loads for a consumer of a library, but that one itself."""
+        line, names = library.release.line, {base_name(each) for each in consumer.details.needed}
+        names |= {base_name(each) for each in library.consumer.details.needed}
+        left = [each for each in members if each.kind == "library" and _is_other(each, line)]
+        found = list[_Library]()
+        while loaded := [each for each in left if base_name(each.soname) in names]:
+            left = [each for each in left if each not in loaded]
+            found += [one for each in loaded if (one := self._stored.library(each)) is not None]
+            asks = [each for each in map(self._asks, loaded) if not isinstance(each, str)]
+            names |= {base_name(each) for one in asks for each in one.needed}
+        return found
 
     def _note_unrecorded(self, new: _Library, old: Sequence[_Library], recorded: set[str], notes: _Notes) -> None:
         """Note the libraries that a release needs and the environment has not."""

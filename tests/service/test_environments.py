@@ -15,6 +15,7 @@ from abistore.interface import CanShip, IngestPlan, OpenStore, open_store
 from abistore.model.history import IngestRequest
 from abistore.model.snapshot import Evidence
 from abistore.store.store import Store
+from tests.build import build_library
 from tests.laws.histories import history
 from tests.shipped import ADDED, BASE, FRESH_MID, GROWN, MID, RELEASES, base, mid, user_of_base, user_of_mid
 from tests.store.builders import EXPORTED, function, snapshot
@@ -142,6 +143,18 @@ def test_a_new_build_still_needs_what_the_other_one_takes_away(store: OpenStore)
     found = ask(store, "libmid@1.1", "libbase@3.0")
     assert states(found) == {"libmid@1.1": "breaks", "app": "uses-broken"}
     assert {each.symbol for each in found.broken[0].broken_by} == {"gone"}
+
+
+def test_a_symbol_that_moved_to_a_library_which_the_new_one_loads_breaks_nobody(store: OpenStore) -> None:
+    moved = build_library("int gone(void) { return 1; }", name="libmoved.so", soname="libmoved.so.1", flags=("-g",))
+    linked = ("-g", "-O1", "-Wl,--no-as-needed", str(moved))
+    needing = build_library(RELEASES["3.0"], soname="libbase.so.1", name="libbase.so", flags=linked)
+    stored(store, moved, "libmoved", "1.0")
+    stored(store, needing, "libbase", "3.1")
+    assert ask(store, "libbase@3.0", "libmoved@1.0").outcome == "fail"
+    assert states(ask(store, "libbase@3.1")) == {"libmid@1.0": "breaks", "app": "uses-broken"}
+    found = ask(store, "libbase@3.1", "libmoved@1.0")
+    assert (found.outcome, states(found)) == ("pass", {})
 
 
 def test_two_releases_of_one_line_do_not_ship_together(store: OpenStore) -> None:
