@@ -9,7 +9,7 @@ handles, so that a unit describes them, and gives them away.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence, Set
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
@@ -219,6 +219,9 @@ def _lost_in_part(evidence: Evidence, place: Place) -> bool:
     return in_part and not evidence.declares_all
 
 
+C_TYPES: Final = frozenset({"BTF", "CTF"})
+
+
 def _unrecorded(context: Context, facet: Facet) -> Iterator[NotChecked]:
     """The facts that the inputs of a side do not record, and so were not compared."""
     old, new = (unrecorded_by(side.snapshot.evidence_of(facet)) for side in (context.old, context.new))
@@ -231,8 +234,11 @@ def _unrecorded(context: Context, facet: Facet) -> Iterator[NotChecked]:
                 hint = "build both releases with one compiler and -gdwarf-5, or pass the headers of both"
                 yield NotChecked(facet, side, NOT_RECORDED, what, hint)
         elif facts:
-            what = f"{_readers(context, side)} does not record: {spelled(facts)}"
+            inputs = _inputs(context, side, facet)
+            what = f"{' and '.join(inputs)} does not record: {spelled(facts)}"
             hint = "compare two binaries, or snapshots from `abistore export`, so that these can be checked"
+            if not C_TYPES.isdisjoint(inputs):
+                hint = "build both releases with -g, so that these can be checked"
             yield NotChecked(facet, side, NOT_RECORDED, what, hint)
 
 
@@ -246,9 +252,11 @@ def _unread_directives(context: Context) -> Iterator[NotChecked]:
             yield NotChecked("symbol", place, "directives-not-read", what, hint)
 
 
-def _readers(context: Context, side: Literal["old", "new", "both"]) -> str:
+def _inputs(context: Context, side: Literal["old", "new", "both"], facet: Facet) -> list[str]:
+    """What does not record the facts: the section of a library that describes its types, or the form of the input."""
     sides = {"both": (context.old, context.new), "old": (context.old,), "new": (context.new,)}[side]
-    return " and ".join(sorted({each.snapshot.provenance.reader or "the input" for each in sides}))
+    sources = [(each.snapshot.evidence_of(facet).source, each.snapshot.provenance.reader) for each in sides]
+    return sorted({source if source in C_TYPES else reader or "the input" for source, reader in sources})
 
 
 def _given_differently(context: Context) -> Iterator[NotChecked]:

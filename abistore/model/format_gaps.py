@@ -35,6 +35,7 @@ from abistore.model.shapes import (
     Primitive,
     Qualified,
     Record,
+    Special,
     Symbol,
     TypeRef,
     Variable,
@@ -142,16 +143,20 @@ def passes_deleted_by_value(producer: str) -> bool:
 WORDS: Final[Mapping[str, str]] = {
     "Array.vector": "vector types",
     "Array[Array]": "outer dimensions of arrays",
+    "Array[bounds]": "dimensions of arrays, and unknown bounds",
     "Base.access": "access of base classes",
     "Base.offset": "offsets of base classes",
     "Enum.signed": "signs of enumerators",
     "Enum.scoped": "scoped enumerations",
+    "Enum.size": "sizes of enumerations",
     "Enum.underlying": "underlying types of enumerations",
+    "Enum[wide]": "enumerations of more than 32 bits",
     "Field.access": "access of members",
     "Field.bit_size": "widths of bit-fields",
     "Field.mutable": "mutable members",
     "Field.offset": "offsets of members",
     "TypeRef[unsaid]": "what is made of atomic types, pointers to members or nullptr_t",
+    "TypeRef[unrepresented]": "what is made of vectors, complex numbers or atomic types",
     "Field[bit_size]": "bit-fields",
     "Foreign": "types of the standard library",
     "Foreign.alignment": "alignments of the standard library's types",
@@ -210,6 +215,7 @@ BIT_FIELDS, UNSAID, DIMENSIONS, SIGNS = (
 )
 ORDER, ATOMIC, VARIANTS = "Library.needed[order]", "Qualified[atomic]", "Shape[variants]"
 VOIDS = "Qualified[void]"
+BOUNDS, WIDE_ENUMS, UNREPRESENTED = "Array[bounds]", "Enum[wide]", "TypeRef[unrepresented]"
 VARIANT: Final = "Target.machine"
 """Of the evidence for symbols: the input names the processor, and not which of its ABIs the library is for."""
 
@@ -218,7 +224,10 @@ SOME_EXPORTS: Final = "exports "
 BY_NAME, BY_DEMANGLED = "exports ~", "exports demangled ~"
 """Before a regular expression (RE2) of ``NAME@VERSION``: it is not known which exports it means are there."""
 PARTICULAR: Final = frozenset(
-    {BIT_FIELDS, UNSAID, DIMENSIONS, SIGNS, ORDER, ATOMIC, VOIDS, VARIANTS, UNIQUE, DEMANGLED}
+    {
+        *(BIT_FIELDS, UNSAID, DIMENSIONS, SIGNS, ORDER, ATOMIC, VOIDS, VARIANTS, UNIQUE, DEMANGLED),
+        *(BOUNDS, WIDE_ENUMS, UNREPRESENTED),
+    }
 )
 """Facts that are a part of a field, or of some fields, arrays or enumerators only."""
 
@@ -252,6 +261,7 @@ def unlike(old: Iterable[Evidence], new: Iterable[Evidence]) -> bool:
 
 _NEUTRAL: Final[Mapping[tuple[str, str], Any]] = {
     ("Base", "offset"): 0,
+    ("Enum", "size"): 4,
     ("Field", "offset"): 0,
     ("Foreign", "alignment"): None,
     ("Foreign", "size"): None,
@@ -265,10 +275,12 @@ def common_ground(old: Snapshot, new: Snapshot) -> tuple[Snapshot, Snapshot]:
     if not unlike(old.evidence, new.evidence):
         return old, new
     old, new = _joined(old, new), _joined(new, old)
+    unknown = _facts(old, "layout") | _facts(new, "layout")
+    wide = {name for each in (old, new) for name in _wide_enums(each)} if WIDE_ENUMS in unknown else set[Name]()
     cuts = {facet: cut(_facts(old, facet) | _facts(new, facet)) for facet in FACETS}
     old, new = (_without(each, cuts) for each in (old, new))
-    if VARIANTS in _facts(old, "layout") | _facts(new, "layout"):
-        unsure = _with_variants(old) | _with_variants(new)
+    several = _with_variants(old) | _with_variants(new) if VARIANTS in unknown else set[Name]()
+    if unsure := wide | several:
         old, new = (_without_names(each, unsure) for each in (old, new))
     if "Symbol.type" in _facts(new, "symbol"):
         return old, _of_kinds(new, old)
@@ -305,6 +317,11 @@ def _with_variants(snapshot: Snapshot) -> set[Name]:
     return {name for name, shapes in snapshot.entries.get("layout", {}).items() if len(shapes) > 1}
 
 
+def _wide_enums(snapshot: Snapshot) -> set[Name]:
+    layout = snapshot.entries.get("layout", {})
+    return {name for name, shapes in layout.items() for each in shapes if isinstance(each, Enum) and each.size > 4}
+
+
 def _without_names(snapshot: Snapshot, names: Container[Name]) -> Snapshot:
     layout = {name: shapes for name, shapes in snapshot.entries.get("layout", {}).items() if name not in names}
     return msgspec.structs.replace(snapshot, entries={**snapshot.entries, "layout": layout})
@@ -335,6 +352,7 @@ class Cut:
         self._classes = frozenset(fact for fact in plain if "." not in fact)
         self._fields: dict[str, list[str]] = {}
         self._unsaid: frozenset[Name] = frozenset()
+        self._unsayable = self._particular & {UNSAID, UNREPRESENTED}
         self._some = SomeExports(facts)
         for fact in plain:
             owner, _, field = fact.partition(".")
@@ -347,7 +365,7 @@ class Cut:
         if not self._classes and not self._fields and not self._particular and not self._some:
             return entries
         cut = self
-        if UNSAID in self._particular and (unsaid := _unsaid_aliases(entries)):
+        if self._unsayable and (unsaid := _unsaid_aliases(entries, self._unsayable)):
             cut = copy(self)
             cut._unsaid, cut._known = unsaid, {}
         found = ((name, cut.variants(held)) for name, held in entries.items() if name not in cut._unsaid)
@@ -365,8 +383,8 @@ class Cut:
             return True
         if UNIQUE in self._particular and isinstance(shape, Symbol) and shape.elf and shape.elf.unique:
             return True
-        told = UNSAID in self._particular and isinstance(shape, Function | Variable)
-        return told and any(is_unsaid(each, self._unsaid) for each in mentioned(shape))
+        told = bool(self._unsayable) and isinstance(shape, Function | Variable)
+        return told and any(is_unsaid(each, self._unsaid, self._unsayable) for each in mentioned(shape))
 
     def _struct(self, struct: Any) -> Any:
         if isinstance(struct, Node):
@@ -390,6 +408,8 @@ class Cut:
         match struct:
             case Array() if DIMENSIONS in self._particular and isinstance(struct.element, Array):
                 return struct.element
+            case Array(vector=False) if BOUNDS in self._particular:
+                return _flattened(struct)
             case Enum() if SIGNS in self._particular:
                 return msgspec.structs.replace(struct, enumerators=_signed(struct))
             case Qualified() if ATOMIC in self._particular and "atomic" in struct.qualifiers:
@@ -407,7 +427,7 @@ class Cut:
     def _leaves_out(self, field: Field) -> bool:
         if field.bit_size is not None and BIT_FIELDS in self._particular:
             return True
-        return UNSAID in self._particular and is_unsaid(field.type, self._unsaid)
+        return bool(self._unsayable) and is_unsaid(field.type, self._unsaid, self._unsayable)
 
     def _value(self, value: Any) -> Any:
         if isinstance(value, tuple):
@@ -462,30 +482,43 @@ def _compiled(patterns: frozenset[str]) -> Any:
     return found
 
 
-def is_unsaid(type: TypeRef, aliases: Container[Name]) -> bool:
-    """Whether a type is made of what some tools leave out with all that uses it; ``aliases`` stand for such types."""
+def is_unsaid(type: TypeRef, aliases: Container[Name], facts: Container[str]) -> bool:
+    """Whether a type is made of what some tools leave out with all that uses it; ``aliases`` stand for such types.
+
+    ``facts`` are those that are left out: :data:`UNSAID`, :data:`UNREPRESENTED`.
+    """
     pending = [type]
     while pending:
         found = pending.pop()
         match found:
-            case MemberPointer():
+            case Named() if found.name in aliases:
                 return True
             case Qualified() if "atomic" in found.qualifiers:
                 return True
-            case Primitive() if found.spelling == "std::nullptr_t":
+            case MemberPointer() | Primitive(spelling="std::nullptr_t") if UNSAID in facts:
                 return True
-            case Named() if found.name in aliases:
+            case Array(vector=True) | Special() if UNREPRESENTED in facts:
+                return True
+            case Primitive() if UNREPRESENTED in facts and "complex" in found.spelling.lower():
                 return True
         pending += inner(found)
     return False
 
 
-def _unsaid_aliases(entries: Mapping[Name, Variants]) -> frozenset[Name]:
+def _unsaid_aliases(entries: Mapping[Name, Variants], facts: Container[str]) -> frozenset[Name]:
     aliases = {name: shape.target for name, shapes in entries.items() for shape in shapes if isinstance(shape, Alias)}
     found: set[Name] = set()
-    while more := {name for name, type in aliases.items() if name not in found and is_unsaid(type, found)}:
+    while more := {name for name, type in aliases.items() if name not in found and is_unsaid(type, found, facts)}:
         found |= more
     return frozenset(found)
+
+
+def _flattened(array: Array) -> Array:
+    """One array for all dimensions, of an unknown bound where it has no elements."""
+    inner = array.element
+    if not isinstance(inner, Array) or inner.vector:
+        return msgspec.structs.replace(array, count=array.count or None)
+    return Array(inner.element, (array.count or 0) * (inner.count or 0) or None)
 
 
 def _signed(enum: Enum) -> tuple[Enumerator, ...]:

@@ -136,7 +136,7 @@ class Evidence(msgspec.Struct, frozen=True):
     ``missing`` (nothing is). ``reason`` is a stable code (``no-debug-info``, ``stale-debug-file``,
     ``split-debug-missing``, ``alternate-file-missing``, ``not-requested``, ...), ``detail`` and ``hint`` are for
     people. A full one may have a reason too, such as :data:`CLASS_NOT_DESCRIBED`. ``source`` tells where it was found:
-    ``file``, ``build-id``, ``debuglink``, ``debug-dir``, ``debuginfod``.
+    ``file``, ``build-id``, ``debuglink``, ``debug-dir``, ``debuginfod``; ``BTF`` or ``CTF`` of a file without DWARF.
     ``unrecorded`` are the facts that inputs of this sort never record: see :mod:`abistore.model.format_gaps`.
     ``inline_namespaces`` are the library's own, qualified, sorted, :data:`MOST_INLINE` at most; unset where there are
     none. ``lacks`` are the files that headers include and that are not found, first those that the most headers miss.

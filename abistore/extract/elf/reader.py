@@ -581,7 +581,7 @@ def _layout(elf: ElfFile, tables: SymbolTables, options: ExtractOptions, target:
     if search.file and search.file.alternate_link and alternate is None:
         search = without_alternate(search)
     if search.file is None:
-        return search.nothing(len(tables.exports.kinds))
+        return _c_types(elf, tables) or search.nothing(len(tables.exports.kinds))
     from abistore.extract.dwarf.layout import read_layout  # the larger half of the reading code, not always needed
 
     return read_layout(
@@ -594,3 +594,16 @@ def _layout(elf: ElfFile, tables: SymbolTables, options: ExtractOptions, target:
         source=search.source,
         alternate=alternate,
     )
+
+
+def _c_types(elf: ElfFile, tables: SymbolTables) -> FacetReading | None:
+    """What BTF or CTF in the file says of its types; ``None`` where it has neither."""
+    if elf.has(".BTF"):
+        from abistore.extract.elf.btf import read_btf  # few files have it
+
+        return read_btf(elf, tables.exports, tables.soname)
+    if elf.has(".ctf"):
+        from abistore.extract.elf.ctf import read_ctf  # few files have it
+
+        return read_ctf(elf, tables.exports, tables.soname)
+    return None
