@@ -23,6 +23,7 @@
     │   │   └── BaselineLost   a line that had a baseline is gated as if it were new
     │   ├── VersionTaken     another binary is stored under this version (68)
     │   ├── StaleBaseline    a baseline, or a release, is not what the caller saw (69)
+    │   │   └── SurfaceDiffers a reviewed file is not the public surface of a build
     │   ├── DamagedStore     the stored data are damaged
     │   ├── SchemaMismatch   the database has another schema, or is not one of ours
     │   └── StoreBusy        locked for longer than the busy timeout
@@ -220,6 +221,13 @@ class StaleBaseline(StoreError):
     code = "stale-baseline"
     exit_code = 69
     usual_hint = "check the current state, and decide again"
+
+
+class SurfaceDiffers(StaleBaseline):
+    """A reviewed file is not the public surface of a build, or does not exist."""
+
+    code = "surface-differs"
+    usual_hint = "review the difference, and write the file again with `abistore export --format surface`"
 
 
 class DamagedStore(StoreError):

@@ -26,6 +26,7 @@ from abistore.errors import (
     SnapshotError as SnapshotError,
     SnapshotNotFound as SnapshotNotFound,
     StaleBaseline as StaleBaseline,
+    SurfaceDiffers as SurfaceDiffers,
     StoreBusy as StoreBusy,
     StoreError as StoreError,
     NoLibrary as NoLibrary,
@@ -232,6 +233,8 @@ from abistore.service.gating import (
 )
 from abistore.service.predecessors import UsualCounterpart as UsualCounterpart, usual_counterpart as usual_counterpart
 from abistore.service.generate import GeneratedFile as GeneratedFile, generate as generate
+from abistore.service.surface import Surface as Surface, SurfaceCheck as SurfaceCheck
+from abistore.service.surface import check_surface as check_surface, surface as surface
 from abistore.service.log import deprecations as deprecations
 from abistore.service.log import StoredFinding as StoredFinding, StoredFindings as StoredFindings, findings as findings
 from abistore.service.history import History as History, HistoryRow as HistoryRow, history as history

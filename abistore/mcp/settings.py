@@ -150,6 +150,7 @@ CODES: dict[str, Code] = {
     "wrong-profile": "NOT_FOUND",
     "version-taken": "VERSION_CONFLICT",
     "stale-baseline": "STALE_BASELINE",
+    "surface-differs": "STALE_BASELINE",
     "schema": "SCHEMA_OUTDATED",
     "busy": "DB_BUSY",
     "evidence": "EVIDENCE_MISSING",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from abistore.errors import AbistoreError, Incomparable, RuleBound, SnapshotNotFound, UsageError
+from abistore.errors import AbistoreError, Incomparable, RuleBound, SnapshotNotFound, SurfaceDiffers, UsageError
 from abistore.limits import limits_for
 from abistore.model.decision import FOR_SCHEME
 from abistore.model.findings import FailOn
@@ -28,6 +28,7 @@ from abistore.service.ingest import ingest
 from abistore.service.ingest_gates import AS_IT_SAYS, Gate, Ingested, IngestPlan
 from abistore.service.judging import judge, usual
 from abistore.service.snapshots import ExtractOptions, OperandPair, Selection, capture, is_path, is_reference, operands
+from abistore.service.surface import SurfaceCheck, check_surface
 from abistore.service.verdicts import judged
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ class GatePlan(Given, frozen=True):
     ``channel`` is the baseline that they are judged against. ``merge_base`` names the source revision, or the version,
     that the change was made from. With ``introduced_only`` what stood there already does not fail the gate. Without a
     baseline the gate fails, unless ``bootstrap`` says that this is the first build; a line that ever had a baseline is
-    refused then (:class:`BaselineLost`).
+    refused then (:class:`BaselineLost`). ``surface`` is a reviewed file that the build's public surface must equal.
     """
 
     files: IngestPlan = AS_IT_SAYS
@@ -200,6 +201,7 @@ class GatePlan(Given, frozen=True):
     merge_base: str | None = None
     introduced_only: bool = False
     bootstrap: bool = False
+    surface: Path | None = None
 
 
 class GateResult(msgspec.Struct, frozen=True):
@@ -207,7 +209,7 @@ class GateResult(msgspec.Struct, frozen=True):
 
     ``judged`` is what an ingest would do. ``merge_base`` is the stored build that the change was made from; where it is
     known, ``introduced`` and ``inherited`` are the ids of the findings that would fail, by whether the change brought
-    them. ``untold`` says why the two are not told apart.
+    them. ``untold`` says why the two are not told apart. ``surface`` compares the build with a reviewed file.
     """
 
     judged: Ingested
@@ -218,6 +220,7 @@ class GateResult(msgspec.Struct, frozen=True):
     inherited: tuple[str, ...] = ()
     untold: str = ""
     ways: tuple[str, ...] = ()
+    surface: SurfaceCheck | None = None
 
 
 class SinceMergeBase(msgspec.Struct, frozen=True):
@@ -258,9 +261,30 @@ def gate(
     )
     # a build may have the label of a stored one, as a second build of a tag has: nothing is replaced here
     files = msgspec.structs.replace(plan.files, gate=against, dry_run=True, replace=True, replace_baseline=JUDGED)
+    if plan.surface is not None and not isinstance(paths, str | Path) and len(paths) != 1:
+        raise UsageError("--surface is about one build", "name one FILE")
     results = ingest(paths, files, database=database, progress=progress)
     with using(database) as store:
-        return tuple(_result(store, each, plan) for each in results)
+        found = tuple(_result(store, each, plan) for each in results)
+    return found if plan.surface is None else tuple(_with_surface(each, plan, plan.surface) for each in found)
+
+
+def _with_surface(result: GateResult, plan: GatePlan, file: Path) -> GateResult:
+    """The result, which fails if its build has another surface than ``file``; what failed before keeps its code."""
+    if result.judged.code and result.judged.verdict is None:
+        return result
+    options = msgspec.structs.replace(plan.files.options, library=plan.files.library, version=plan.files.version)
+    selection = Selection(plan.files.target, plan.files.profile, options)
+    found = check_surface(Path(result.judged.path), file, selection=selection)
+    result = msgspec.structs.replace(result, surface=found)
+    if found.state == "same" or result.exit_code:
+        return result
+    what = "does not exist" if found.state == "missing" else "is not the public surface of this build"
+    error = SurfaceDiffers(f"{found.file}: {what}", f"review the difference, and write it with `{found.refresh}`")
+    told = {"code": error.code, "error": error.message, "hint": error.hint, "exit_code": error.exit_code}
+    judged = msgspec.structs.replace(result.judged, status="failed", **told)
+    said = f"FAIL: {error.message}; {result.sentence.removeprefix('PASS: ')}"
+    return msgspec.structs.replace(result, judged=judged, exit_code=error.exit_code, sentence=said)
 
 
 def _result(store: Store, judged: Ingested, plan: GatePlan) -> GateResult:

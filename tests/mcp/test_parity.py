@@ -300,6 +300,8 @@ OTHER: dict[str, str] = {
     "import_bundles": OPERATOR,
     "is_bundle": "which of two ways a file is imported",
     "generate": "it makes a file for another tool, which a build runs and no agent: tests/cli/test_generate.py",
+    "surface": "text that people review in git: tests/cli/test_surface.py",
+    "check_surface": "a file in the sources, which a pipeline compares: tests/cli/test_surface.py",
     "suggest": FILES,
     "suppressions": FILES,
     "capture": "dump tells it as JSON",

@@ -19,9 +19,9 @@ from abistore.cli.output import answer, note, progress, say, say_error, write_fi
 from abistore.cli.reading_options import BuildOptions, JudgingOptions, ReadingOptions
 from abistore.cli.rendering import AllowingOptions, Rendering, error_of, show_together, style_as, style_of
 from abistore.cli.verbs import Options, verb
-from abistore.errors import OutputError, StoreError
+from abistore.errors import OutputError, StoreError, SurfaceDiffers
 from abistore.model.envelope import concluded
-from abistore.model.words import counted, json_text
+from abistore.model.words import counted, in_line, json_text
 from abistore.report import draft, render
 from abistore.report.comment import comment as comment_on
 from abistore.report.comment import rest_of
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 SEVERITIES = {"breaking": "blocker", "api_break": "critical", "risk": "minor"}
 """GitLab's words (docs.gitlab.com, Code Quality report format); what is milder is ``info``."""
+
+LONGEST_LINE = 400
+"""Of a difference between surfaces, in characters."""
 
 LONGEST_COMMENT = 60_000
 """GitHub takes comments of 65,536 characters."""
@@ -103,6 +106,10 @@ class GateOptions(Options, frozen=True):
         bool, Described("Fail only for breaks that the change since --merge-base introduced.")
     ] = False
     bootstrap: Annotated[bool, Described("Pass if the line never had a baseline.", main=True)] = False
+    surface: Annotated[
+        Path | None,
+        Described("Fail if the public surface is not that in this file (`export --format surface`).", complete="file"),
+    ] = None
 
 
 @verb("gate", gives={"files": "service.gating:gate"}, bisect=True)
@@ -132,8 +139,8 @@ def gate_command(
     With --merge-base, each break is new (introduced by this change) or existing. Existing breaks fail the gate too,
     unless --introduced-only is given.
 
-    Exits with 0 (it passes), 2 (source break), 4 (binary break), 72 (missing evidence), or another code of 64 and
-    above.
+    Exits with 0 (it passes), 2 (source break), 4 (binary break), 69 (another surface than --surface), 72 (missing
+    evidence), or another code of 64 and above.
 
     \b
     abistore gate build/libfoo.so --version 1.4.0 --merge-base "$(git merge-base HEAD origin/main)"
@@ -269,7 +276,16 @@ def _lines(settings: SharedSettings, result: GateResult, rendering: Rendering) -
     if result.merge_base:
         introduced = counted(len(result.introduced), "new break")
         yield f"compared with merge base {result.merge_base}: {introduced}, {len(result.inherited)} existing"
+    yield from _surface(result)
     yield from _ways(result)
+
+
+def _surface(result: GateResult) -> Iterator[str]:
+    found = result.surface
+    if found is not None and found.state != "same":
+        yield from (in_line(line, LONGEST_LINE) for line in found.difference)
+        if result.judged.code != SurfaceDiffers.code:  # else the error is shown
+            yield f"{found.file}: is not the public surface of this build; to accept it: {found.refresh}"
 
 
 def _ways(result: GateResult) -> Iterator[str]:

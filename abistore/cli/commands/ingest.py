@@ -332,8 +332,9 @@ def _lacks(evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
 
 
 FORMATS: TypeAlias = Literal[
-    "json", "debian-symbols", "version-script", "abigail-suppressions", "abicc-skip-symbols", "abicc-skip-types"
-]
+    "json", "surface",
+    "debian-symbols", "version-script", "abigail-suppressions", "abicc-skip-symbols", "abicc-skip-types",
+]  # fmt: skip
 DIGEST = re.compile(r"[0-9a-f]{6,64}")
 WRITTEN = {"output": "builtins:str", "bytes": "builtins:int"}
 """What an answer says of a file that was written."""
@@ -346,6 +347,7 @@ WRITTEN = {"output": "builtins:str", "bytes": "builtins:int"}
         WRITTEN | {"library": "builtins:str", "evidence": "model.snapshot:Snapshot.evidence"},
         WRITTEN | {each: f"service.imports:Bundle.{each}" for each in ("whole", "libraries", "releases")},
         {"generated": "service.generate:generate"},
+        {"surface": "service.surface:surface"},
     ),
 )
 def export_command(
@@ -375,6 +377,7 @@ def export_command(
     notes and the audit, or only those of the given libraries and releases.
 
     \b
+    surface               the public surface in C or C++, for review in git (`gate --surface` compares it)
     debian-symbols        each symbol with the version that added it (deb-symbols)
     version-script        for the linker: a version for the symbols of each release
     abigail-suppressions  exports that no public header declares, and accepted breaks
@@ -385,13 +388,16 @@ def export_command(
     abistore export build/libfoo.so -o libfoo.json
     abistore export libfoo@1.2.0 --format version-script
     abistore export libfoo --format debian-symbols -o debian/libfoo1.symbols
+    abistore export build/libfoo.so --header include --format surface -o abi/libfoo.h
     """
     if bundle:
         _export_bundle(settings, what, output, channel=channel, target=line.target, profile=line.profile)
         return
     if len(what) != 1 or channel is not None:
         raise UsageError("one snapshot is exported at a time", "name one OPERAND, or pass --bundle for several or all")
-    if form != "json":
+    if form == "surface":
+        _surface(settings, what[0], output, line, reading.options(library, version))
+    elif form != "json":
         _generate(settings, form, what[0], output, line)
     elif _is_stored(what[0]):
         _export(settings, what[0], output, line)
@@ -437,6 +443,20 @@ def _dump(
     for evidence in snapshot.evidence:
         if not evidence.is_whole:
             note(settings, f"  {evidence.facet}: {evidence.state}: {evidence.detail or evidence.reason}")
+
+
+def _surface(
+    settings: SharedSettings, operand: str, output: Path | None, line: LineOptions, options: ExtractOptions
+) -> None:
+    from abistore.service.snapshots import Selection
+    from abistore.service.surface import surface
+
+    made = surface(operand, selection=Selection(line.target, line.profile, options), database=settings.database)
+    if not is_file(output) or settings.json:
+        answer(settings, {"surface": made}, lambda: made.text.removesuffix("\n"))
+    if is_file(output):
+        write_file(output, made.text.encode())
+        note(settings, f"{output}: the public surface of {made.of}, {made.text.count(chr(10)):,} lines")
 
 
 def _generate(
