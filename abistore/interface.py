@@ -147,6 +147,11 @@ from abistore.service.approval_files import (
     export_approvals as export_approvals,
     sync_approvals as sync_approvals,
 )
+from abistore.service.built_libraries import BuiltLibrary as BuiltLibrary
+from abistore.service.demo import Demonstration as Demonstration, demo as demo
+from abistore.service.init import InitialisedProject as InitialisedProject, init as init
+from abistore.service.project import NextCommand as NextCommand
+from abistore.service.public_headers import ProjectHeaders as ProjectHeaders
 from abistore.service.project import Configuration as Configuration, configuration as configuration
 from abistore.service.kinds import ExplainedKind as ExplainedKind, changes as changes, explain as explain
 from abistore.service.listing import libraries as libraries, policies as policies, references as references

@@ -167,6 +167,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "history": ("history", "Show the releases of a library, with their verdicts."),
     "import": ("ingest", "Store JSON snapshots."),
     "ingest": ("ingest", "Store the snapshots of libraries, and judge them against a baseline."),
+    "init": ("init", "Write a project's abistore.toml, and show the next commands; --demo needs no project."),
     "list": ("inventory", "List what is stored, and which libraries export a symbol."),
     "log": ("history", "Show every release in which a symbol or type was added, changed or removed."),
     "matrix": ("ledger", "Show which release can replace which, and where a program can run."),
@@ -186,7 +187,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Judge": ("compare", "gate", "verdict", "history", "log", "blame", "matrix"),
     "Look": ("show", "list", "consumers", "env"),
     "Decide": ("whatif", "witness", "approve", "policy", "explain", "changes"),
-    "Set up": ("site", "notify", "db", "mcp", "config"),
+    "Set up": ("init", "site", "notify", "db", "mcp", "config"),
 }
 """The overview's sections."""
 
@@ -242,8 +243,8 @@ cli = LazyGroup(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     help="""Store the ABI of every release of a C or C++ shared library, and compare releases.
 
-    Start with `ingest`, which stores a release, `history`, which shows verdicts, or `compare`,
-    which judges two files without a database.
+    Start with `init` in a project, or `init --demo` anywhere; `ingest` stores a release, `history`
+    shows verdicts, and `compare` judges two files without a database.
 
     A REFERENCE is a stored release (libfoo@1.2.0, libfoo@latest, libfoo@prev, libfoo@baseline,
     libfoo@baseline:CHANNEL) or the first six or more digits of a snapshot's digest. An OPERAND

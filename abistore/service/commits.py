@@ -61,7 +61,7 @@ class Commits:
     """
 
     def __init__(self, source: CommitSource = NOWHERE) -> None:
-        if source.repository is not None and not _git(source.repository, *_CHECK):
+        if source.repository is not None and not git(source.repository, *_CHECK):
             hint = "pass the folder of a checkout that git trusts; git must be installed"
             raise UsageError(f"{source.repository}: not a git repository", hint)
         self._source = source
@@ -84,13 +84,13 @@ class Commits:
         repository, is_known = self._source.repository, _HEXADECIMAL.fullmatch(revision)
         said = ""
         if repository is not None and is_known and len(self._known) < MOST_COMMITS:
-            said = _git(repository, *_LOG, revision, "--")
+            said = git(repository, *_LOG, revision, "--")
         author, date, subject = said.split("\0") if said.count("\0") == 2 else ("", "", "")
         commit = Commit(author.strip(), date, subject.strip(), url)
         return None if commit == Commit() else commit
 
 
-def _git(repository: Path, *words: str) -> str:
+def git(repository: Path, *words: str) -> str:
     """What git prints; nothing where it fails, or takes too long."""
     own = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     try:

@@ -25,6 +25,13 @@ VersionFrom: TypeAlias = Literal["filename", "folder", "soname"]
 """Where a version comes from when none is given: ``libz.so.1.3.1``, ``1.3.1/libz.so``, or the SONAME."""
 
 
+class NextCommand(msgspec.Struct, frozen=True):
+    """A command line that may be run as it is, and what it shows or does."""
+
+    command: str
+    purpose: str = ""
+
+
 class HeadersTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """``[headers]``: :class:`HeaderOptions` in words of a file. Paths are relative to the file's folder.
 

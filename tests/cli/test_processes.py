@@ -69,6 +69,7 @@ ANSWERS = {
     "gate": ("new.so --version 3.0", 4, "BREAKING"),
     "history": ("libcase", 0, "2.0"),
     "import": ("snapshot.json", 0, "known"),
+    "init": ("", 0, "library   libcase"),
     "ingest": ("new.so --version 3.0", 0, "stored    libcase 3.0"),
     "list": ("", 0, "libcase"),
     "log": ("norm", 0, "first stored  norm"),

@@ -306,6 +306,8 @@ OTHER: dict[str, str] = {
     "suppressions": FILES,
     "capture": "dump tells it as JSON",
     "configuration": FORM,
+    "init": "it writes a file into a project, for people: tests/service/test_init.py",
+    "demo": "it shows people what a verdict is: tests/service/test_demo.py",
     "witnesses": "it starts compilers, which no server of agents does: tests/witness/test_witnesses.py",
     "whatif": "agents get it shortened: tests/mcp/test_whatif.py",
     "build_site": "it writes a folder for people; agents read abistore://libraries/...: tests/store/test_site.py",

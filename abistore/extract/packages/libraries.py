@@ -197,7 +197,7 @@ def libraries_in(entries: Iterable[Entry], only: Sequence[str], package: str) ->
         if only and not _fits(entry.path, only):
             continue
         file = entry.keep()
-        word = "" if only else _other_than_library(entry.path, file)
+        word = "" if only else other_than_library(entry.path, file)
         if word:
             file.close()
             found.left_out += [f"{entry.path} ({word})"] if word != "object" else []
@@ -306,7 +306,7 @@ def _fits(path: str, only: Sequence[str]) -> bool:
     return any(fnmatchcase(each, pattern) for pattern in only for each in (path, name, library_name(name)))
 
 
-def _other_than_library(path: str, file: InputFile) -> str:
+def other_than_library(path: str, file: InputFile) -> str:
     """What a binary is if not a library that programs link to; else empty."""
     if is_debug_file(path):
         return "debug information"
