@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import jsonschema
 
-PUBLISHED = json.loads((Path(__file__).parents[1] / "docs" / "reference" / "statement-schema.json").read_text())
+from abistore.cli.reference import schema
+
+PUBLISHED = json.loads(schema("statement"))
 
 
 def _closed(schema: dict[str, Any]) -> dict[str, Any]:

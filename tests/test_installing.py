@@ -107,4 +107,4 @@ def test_an_environment_without_pip_is_filled_by_uv(monkeypatch: pytest.MonkeyPa
 def test_extras_require_what_the_project_says() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert {extra: [required] for extra, required in REQUIRED.items()} == {extra: extras[extra] for extra in REQUIRED}
-    assert set(extras) == {*REQUIRED, "test", "dev"}
+    assert set(extras) == {*REQUIRED, "docs", "test", "dev"}

@@ -157,7 +157,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "blame": ("history", "Show since when a library or a declaration breaks programs, and the last good release."),
     "changes": ("policy", "List the kinds of change that are detected."),
     "compare": ("compare", "Compare two snapshots and judge the difference."),
-    "config": ("config", "Show what a project's abistore.toml says; completion for shells."),
+    "config": ("config", "Show what a project's abistore.toml says; schemas; completion for shells."),
     "consumers": ("consumers", "Store the imports of programs, and find the ones that a release breaks."),
     "db": ("db", "Create, check, merge and clean the database; baselines and facts of releases."),
     "env": ("environments", "Record what production, a suite or a product has, and ask what may ship there."),

@@ -14,7 +14,7 @@ import msgspec
 from abistore.interface import AbistoreError, changes, db_audit, libraries, references
 from abistore.mcp.answers import encoded
 from abistore.mcp.operands import Call
-from abistore.mcp.resources import PAGES, RESOURCES
+from abistore.mcp.resources import RESOURCES, page_names
 from abistore.mcp.settings import Refusal, refusal_of
 from abistore.model.words import json_text
 
@@ -192,7 +192,7 @@ def _is_shown(word: str) -> bool:
 
 def _known(call: Call, argument: str, start: str, given: Mapping[str, str]) -> Iterable[str]:
     if argument == "page":
-        return sorted(PAGES)
+        return page_names()
     if argument == "kind":
         return sorted(one.kind for one in changes())
     with call.store() as store:

@@ -15,6 +15,7 @@ from hashlib import sha256
 from inspect import cleandoc
 from itertools import pairwise
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import msgspec
@@ -583,7 +584,6 @@ def _written(call: Call, comparison_id: str, format: str) -> str:
 
 PAGES = {
     "approvals": "questions/approvals.md",
-    "cli": "reference/commands.md",
     "configuration": "reference/configuration.md",
     "exit-codes": "reference/exit-codes.md",
     "headers": "reference/headers.md",
@@ -596,6 +596,14 @@ PAGES = {
     "verdicts": "start/concepts.md",
 }
 """Each page, and the file that it is."""
+
+MADE_PAGES = {"cli": "abistore.cli.reference:command_line"}
+"""Pages that are made when they are read, and by what: the command line is above this layer, so that it has a name."""
+
+
+def page_names() -> list[str]:
+    """What ``abistore://docs`` has."""
+    return sorted({*PAGES, *MADE_PAGES})
 
 
 def folder() -> Path:
@@ -615,8 +623,11 @@ def schema(call: Call) -> str:
 @resource("abistore://docs/{page}", MARKDOWN, priority=0.2, lasts=True)
 def docs(call: Call, *, page: str) -> str:
     """A page: policies, suppressions, approvals, headers, history, exit-codes, verdicts, tools, cli, configuration."""
+    if page in MADE_PAGES:
+        make: Callable[[], str] = resolve_name(MADE_PAGES[page])
+        return make()
     if page not in PAGES:
-        raise Refusal("NOT_FOUND", f"there is no page {page[:40]}", f"one of: {', '.join(sorted(PAGES))}")
+        raise Refusal("NOT_FOUND", f"there is no page {page[:40]}", f"one of: {', '.join(page_names())}")
     return (folder() / PAGES[page]).read_text()
 
 

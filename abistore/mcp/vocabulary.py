@@ -90,6 +90,7 @@ BY_HAND: Final[Mapping[str, str]] = {
     "archive ingest": "stores many files: a person runs it where they lie",
     "archive report": "reports on all libraries to people: abi_history is about one",
     "config completion": "is for shells",
+    "config schema": "is for editors and validators; abistore://schema has that of answers",
     "config show": "shows the settings of the command line",
     "consumers add": "stores what programs use: a person names them",
     "consumers remove": "takes programs out of the store",

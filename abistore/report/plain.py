@@ -30,13 +30,13 @@ SCHEMES = frozenset({"file", "http", "https"})
 def page(kind: str, docs: str = "") -> str:
     """The absolute URI of a kind's page, which has its variants: below ``docs``, else as the project's metadata say.
 
-    ``docs`` has ``{kind}`` in place of the kind, or is the folder that holds ``kinds/KIND.md``. Without either address
+    ``docs`` has ``{kind}`` in place of the kind, or is the site that ``python -m docs`` builds. Without either address
     the URI is a name that opens nothing (``urn:abistore:kind:KIND``).
     """
     base, kind = docs or _documentation(), kind_of(kind)
     if not base:
         return f"urn:abistore:kind:{kind}"
-    return base.replace(PLACE, kind) if PLACE in base else f"{base.rstrip('/')}/kinds/{kind}.md"
+    return base.replace(PLACE, kind) if PLACE in base else f"{base.rstrip('/')}/reference/kinds/{kind}.html"
 
 
 def check_docs(docs: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -37,6 +37,20 @@ def ruling(
         return None
     with limits_for(0, "reading the policy and the suppressions"):
         return _read(policy, suppress, strict=strict, today=today)
+
+
+def policy_schema() -> dict[str, Any]:
+    """The JSON Schema of a policy file."""
+    from abistore.diffing.policy_documents import PolicyDocument
+
+    return PolicyDocument.model_json_schema()
+
+
+def suppression_schema() -> dict[str, Any]:
+    """The JSON Schema of a file of suppressions."""
+    from abistore.diffing.suppression_files import SuppressionDocument
+
+    return SuppressionDocument.model_json_schema()
 
 
 def _read(policy: str | None, suppress: Sequence[str], *, strict: bool, today: date | None) -> Ruling:

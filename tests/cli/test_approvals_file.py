@@ -9,6 +9,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from abistore.cli.reference import schema
 from abistore.errors import PolicyError
 from abistore.service.approval_files import sync_approvals
 from tests.build import build_library
@@ -16,7 +17,6 @@ from tests.cli.conftest import Call
 
 pytestmark = pytest.mark.fast
 
-SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "approvals-schema.json"
 WHY = ("--reason", "nobody calls it: it was internal", "--approver", "ana", "--ticket", "LIB-7", "--until", "2.1")
 
 
@@ -86,7 +86,7 @@ def test_both_forms_keep_to_the_schema_and_say_the_same(judged: Call, file: Path
     as_json = tmp_path / "approvals.json"
     judged("approve", "export", "--format", "json", "-o", as_json)
     document = json.loads(as_json.read_text())
-    jsonschema.validate(document, json.loads(SCHEMA.read_text()))
+    jsonschema.validate(document, json.loads(schema("approvals")))
     assert document["approvals"][0]["what"]["kind"]
     as_json.rename(file)
     assert judged("approve", "sync", file, "--check").code == 0

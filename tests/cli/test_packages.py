@@ -12,6 +12,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from abistore.cli.reference import schema
 from abistore.interface import compare, ruling
 from abistore.report.model import formats
 from tests import packages
@@ -65,8 +66,7 @@ def test_each_format_shows_the_libraries(format: str, broken: tuple[Path, Path],
 
 def test_the_report_of_several_libraries_fits_the_schema(broken: tuple[Path, Path], abistore: Call) -> None:
     report = abistore("compare", *broken, "--json").json
-    schema = Path(__file__).parents[2] / "docs" / "reference" / "report-schema.json"
-    jsonschema.validate(report, json.loads(schema.read_text()))
+    jsonschema.validate(report, json.loads(schema("report")))
     assert [(one["name"], one["state"], one["verdict"]) for one in report["libraries"]] == [
         ("libcase", "compared", "BREAKING"),
         ("libuser", "compared", "NO_CHANGE"),

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from abistore.cli.main import COMMANDS
+from abistore.cli.reference import schema
 from tests.cli.conftest import Call
 from tests.cli.test_start_up import imported, roots
 
@@ -287,13 +288,12 @@ def test_the_examples_of_the_documents_are_sound(abistore: Call, name: str, tmp_
     page = (DOCS / "questions" / {"policy": "policies.md", "suppressions": "suppressions.md"}[name]).read_text()
     examples = page.split("```yaml\n")[1:]
     assert examples
-    published = {"policy": "policy-schema.json", "suppressions": "suppression-schema.json"}[name]
-    schema = json.loads((DOCS / "reference" / published).read_text())
+    published = json.loads(schema(name))
     for text in examples:
         example = text.partition("```")[0]
         path = tmp_path / "example.yaml"
         path.write_text(example)
-        jsonschema.validate(json.loads(json.dumps(yaml.safe_load(example), default=str)), schema)
+        jsonschema.validate(json.loads(json.dumps(yaml.safe_load(example), default=str)), published)
         words = ("policy", "check") if name == "policy" else ("policy", "suppress", "check")
         done = abistore(*words, path)
         assert done.code == 0, done.err

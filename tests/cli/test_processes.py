@@ -40,6 +40,7 @@ ANSWERS = {
     "changes": ("", 0, "func_removed"),
     "compare": ("old.so new.so", 4, "BREAKING"),
     "config completion": ("bash", 0, "_abistore_completion"),
+    "config schema": ("policy", 0, '"$defs"'),
     "config show": ("", 0, "ABISTORE_DB"),
     "consumers add": ("app --name other", 0, "other"),
     "consumers broken": ("libcase@2.0", 4, "breaks 1 of 1 known consumer"),

@@ -116,9 +116,9 @@ def test_every_report_tells_that_two_different_libraries_were_compared(abistore:
 def test_sarif_links_to_where_the_documentation_is_published(
     abistore: Call, old: Path, new: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    link = '"helpUri": "https://example.org/abi/kinds/func_removed.md"'
+    link = '"helpUri": "https://example.org/abi/reference/kinds/func_removed.html"'
     assert link in abistore("compare", old, new, "--format", "sarif", "--docs-base", "https://example.org/abi").out
-    monkeypatch.setenv("ABISTORE_DOCS_BASE", "https://example.org/abi/kinds/{kind}.md")
+    monkeypatch.setenv("ABISTORE_DOCS_BASE", "https://example.org/abi/reference/kinds/{kind}.html")
     assert link in abistore("compare", old, new, "--format", "sarif").out
 
 

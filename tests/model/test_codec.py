@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-from pathlib import Path
 
 import jsonschema
 import msgspec
 import pytest
 
+from abistore.cli.reference import schema
 from abistore.errors import SnapshotError
 from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
@@ -20,8 +20,6 @@ from abistore.model.snapshot_files import FORMAT_VERSION, from_json, to_json
 from abistore.model.structure import MOST_DEPTH, TOO_LARGE
 from tests.build import build_library
 from tests.editing import undigested
-
-SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "snapshot-schema.json"
 
 TARGET = Target("elf", "x86_64", 64, "little")
 INT = Primitive("int", 4)
@@ -54,7 +52,7 @@ def real(language: str = "c++") -> Snapshot:
 def test_a_real_snapshot_survives_and_follows_the_schema(language):
     snapshot = real(language)
     written = to_json(snapshot)
-    jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text())).validate(json.loads(written))
+    jsonschema.Draft202012Validator(json.loads(schema("snapshot"))).validate(json.loads(written))
     assert from_json(written) == snapshot
     assert to_json(from_json(written)) == written
     assert len(snapshot.entries["layout"]) >= 3
@@ -63,7 +61,7 @@ def test_a_real_snapshot_survives_and_follows_the_schema(language):
 def test_the_schema_refuses_what_the_reader_refuses():
     broken = json.loads(undigested(to_json(SMALL).decode()))
     broken["names"].append([["alias", "a"], {"layout": [{"is": "A", "to": {"is": "*"}}]}])
-    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
+    validator = jsonschema.Draft202012Validator(json.loads(schema("snapshot")))
     assert not validator.is_valid(broken)
     with pytest.raises(SnapshotError):
         from_json(json.dumps(broken).encode())

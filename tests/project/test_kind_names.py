@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import runpy
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
@@ -30,10 +29,9 @@ from abistore.model.kind_names import (
     variant_of,
 )
 from abistore.service.kinds import explain
+from docs.kinds import SUBJECTS, VERBS
 from tests.subjects import assert_each
 
-DOCS = Path(__file__).parents[2] / "docs"
-SUBJECTS, VERBS = (runpy.run_path(str(DOCS / "generate.py"))[table] for table in ("SUBJECTS", "VERBS"))
 OWN = sorted(set(map(kind_of, load())) - {*ESTABLISHED, *LATER})
 
 
@@ -56,7 +54,7 @@ def parse(kind: str) -> KindName | None:
 
 def test_an_own_kind_is_called_by_its_subject_and_a_verb() -> None:
     def law(kind: str) -> None:
-        assert parse(kind) is not None, "name it by the tables in docs/generate.py"
+        assert parse(kind) is not None, "name it by the tables in docs/kinds.py"
 
     assert_each(OWN, law)
 

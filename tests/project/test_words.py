@@ -20,7 +20,7 @@ TEMPLATES = sorted((PACKAGE / "report" / "templates").rglob("*.html"))
 LAB = ROOT / "docs" / "lab"
 PAGES = [
     *(ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))),
-    *(page for page in sorted((ROOT / "docs").glob("*/*.md")) if page.parent != LAB and page.name != "kinds.md"),
+    *(page for page in sorted((ROOT / "docs").glob("*/*.md")) if page.parent != LAB),
 ]
 FEWEST = 3
 """A string of fewer words is a name, a key or a part of a phrase."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import jsonschema
 import msgspec
 import pytest
 
+from abistore.cli.reference import schema
 from abistore.model.findings import Churn, Comparison, Verdict
 from abistore.report import render
 from abistore.report.formats.json import encode
@@ -16,7 +16,6 @@ from abistore.report.model import Report, Style, formats
 from abistore.report.outline import outline
 from tests.report.comparisons import ADDED, MOVED, REMOVED, comparison, many
 
-PUBLISHED = Path(__file__).parents[2] / "docs" / "reference" / "report-schema.json"
 COMPARISONS = {
     "findings": comparison(MOVED, REMOVED, ADDED),
     "nothing": comparison(verdict=Verdict.NO_CHANGE, not_checked=False),
@@ -26,13 +25,13 @@ COMPARISONS = {
 
 @pytest.mark.parametrize("made", COMPARISONS.values(), ids=COMPARISONS)
 def test_a_report_satisfies_the_published_schema(made: Comparison) -> None:
-    validator = jsonschema.Draft202012Validator(json.loads(PUBLISHED.read_text()))
+    validator = jsonschema.Draft202012Validator(json.loads(schema("report")))
     validator.validate(json.loads(encode(outline(made, churn=Churn(1, 2, 3)))))
     validator.validate(json.loads(encode(outline(made))))
 
 
 def test_the_schema_refuses_what_is_no_report() -> None:
-    validator = jsonschema.Draft202012Validator(json.loads(PUBLISHED.read_text()))
+    validator = jsonschema.Draft202012Validator(json.loads(schema("report")))
     document = json.loads(encode(outline(COMPARISONS["findings"])))
     assert not validator.is_valid({**document, "verdict": "FINE"})
     assert not validator.is_valid({name: value for name, value in document.items() if name != "not_checked"})

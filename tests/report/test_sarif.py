@@ -127,7 +127,7 @@ def test_an_exit_code_is_told(run: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("docs", "address"),
     [
-        ("https://example.org/abistore/", "https://example.org/abistore/kinds/{kind}.md"),
+        ("https://example.org/abistore/", "https://example.org/abistore/reference/kinds/{kind}.html"),
         ("https://example.org/{kind}.html", "https://example.org/{kind}.html"),
         ("", "urn:abistore:kind:{kind}"),
     ],

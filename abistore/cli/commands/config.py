@@ -1,7 +1,8 @@
-"""``config``: what applies on a machine and in a project."""
+"""``config``: what applies on a machine and in a project, and the schemas of its files."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -14,6 +15,7 @@ from abistore.arguments import Described
 from abistore.cli.options import SharedSettings
 from abistore.cli.output import answer, table
 from abistore.cli.reading_options import defaults, places
+from abistore.cli.reference import SCHEMAS, schema
 from abistore.cli.verbs import group, verb
 from abistore.errors import UsageError
 from abistore.urls import masked
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from abistore.service.project import Configuration
     from abistore.service.snapshots import HeaderOptions
 
-config_command = group("config", "Show the settings of a project's abistore.toml; completion for shells.")
+config_command = group("config", "Show the settings of a project's abistore.toml; schemas; completion for shells.")
 
 BASH = r"""_abistore_completion() {
     local line=${COMP_LINE:0:COMP_POINT} breaks=${COMP_WORDBREAKS//[^@:=]/} word before='' response type value
@@ -75,6 +77,17 @@ def completion_script(shell: str) -> str:
     assert complete is not None
     source: str = complete(cli, {}, "abistore", COMPLETION).source()
     return source.replace('string split ","', 'string split -m 1 ","')  # fish: a word may hold a comma
+
+
+@verb("schema", inside=config_command, store=False, gives={"name": "builtins:str", "schema": "builtins:dict"})
+def schema_command(settings: SharedSettings, name: Annotated[str, Described(choices=lambda: tuple(SCHEMAS))]) -> None:
+    """Print the JSON Schema of a file or an answer, for editors and validators.
+
+    \b
+    abistore config schema policy > policy-schema.json
+    """
+    text = schema(name)
+    answer(settings, {"name": name, "schema": json.loads(text)}, text.rstrip)
 
 
 COMMANDS = ("ingest", "gate", "compare", "verdict", "history", "whatif", "export")
