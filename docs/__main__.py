@@ -1,6 +1,6 @@
 """Builds the documentation: ``python -m docs`` writes ``build/docs/index.html``, which needs no server.
 
-``python -m docs --publish FOLDER`` writes the folder of this version into FOLDER, which a web server serves: beside
+``python -m docs FOLDER --publish`` writes the folder of this version into FOLDER, which a web server serves: beside
 those of other versions, with the list that the version selector reads, and a first page that leads to the newest.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from packaging.version import Version
@@ -16,6 +17,7 @@ from packaging.version import Version
 from abistore import __version__
 
 ROOT = Path(__file__).parents[1]
+BUILT = ROOT / "build" / "docs"
 FIRST_PAGE = """<!doctype html>
 <meta http-equiv="refresh" content="0; url={0}/index.html">
 <a href="{0}/index.html">abistore {0}</a>
@@ -49,16 +51,17 @@ def list_versions(folder: Path) -> None:
     (folder / "index.html").write_text(FIRST_PAGE.format(found[0]))
 
 
-def main() -> None:
-    """Build what the arguments name."""
+def main(words: Sequence[str] | None = None) -> None:
+    """Build what the words of the command line name."""
     parser = argparse.ArgumentParser(prog="python -m docs", description="Builds the documentation.")
-    parser.add_argument("--publish", type=Path, metavar="FOLDER", help="add this version to those in FOLDER")
-    published = parser.parse_args().publish
-    if published is None:
-        build(ROOT / "build" / "docs", selector=False)
+    parser.add_argument("folder", nargs="?", type=Path, default=BUILT, help="where to write it: build/docs by default")
+    parser.add_argument("--publish", action="store_true", help="write a folder of this version below it")
+    given = parser.parse_args(words)
+    if given.publish:
+        build(given.folder / __version__, selector=True)
+        list_versions(given.folder)
     else:
-        build(published / __version__, selector=True)
-        list_versions(published)
+        build(given.folder, selector=False)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ Kinds = Mapping[str, Sequence[ChangeKind]]
 def kind_pages() -> dict[str, str]:
     """Every page about kinds by its place in the documentation."""
     kinds, subjects = by_kind(changes()), subjects_of_kinds()
-    homes = {kind: module for module, each in reversed(subjects.items()) for kind in each}
+    homes = {kind: load()[cards[0].kind].check.__module__ for kind, cards in kinds.items()}
     return {
         f"{FOLDER}/index.md": _index(kinds, subjects),
         f"{FOLDER}/all-kinds.md": _all(kinds),

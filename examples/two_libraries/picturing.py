@@ -1,10 +1,10 @@
-"""The pages of the site in a browser: what is wrong with them, and the pictures that the documentation shows.
+"""The pages of the site and a report in a browser: what is wrong with them, and the pictures of the documentation.
 
 ::
 
-    python -m examples.two_libraries.picturing public      # where the site was built: writes docs/images/site-*.png
+    python -m examples.two_libraries.picturing abi.db public      # writes docs/images/site-*.png and report.png
 
-They are large; `pngquant --force --ext .png 64 docs/images/site-*.png` makes them small.
+They are large; `pngquant --force --ext .png 64 docs/images/site-*.png docs/images/report.png` makes them small.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from abistore.cli.main import run
 from examples.browser import Browser, Screen, browser
 from examples.obtain import PROJECT
 
@@ -47,6 +49,9 @@ SHOWN = (
     Shown("site-matrix", "matrix", Screen(1280, 640)),
     Shown("site-phone", "library", Screen(390, 844, dark=True)),
 )
+REPORT = Shown("report", "libshapes@1.2.0", Screen(1100, 860))
+"""Of the verdict about a release, as HTML."""
+
 CLIPPED = """
 [...document.querySelectorAll("body *")].filter((node) => {
   const box = node.getBoundingClientRect(), style = getComputedStyle(node);
@@ -74,11 +79,14 @@ def faults(shown: Browser) -> Iterator[str]:
 
 def main() -> None:
     """Write the pictures of the documentation."""
-    site = Path(sys.argv[1])
-    with browser() as shown:
-        for name, page, screen in SHOWN:
-            shown.show(page_of(site, page), screen)
-            (IMAGES / f"{name}.png").write_bytes(shown.picture())
+    database, site = sys.argv[1], Path(sys.argv[2])
+    with browser() as shown, TemporaryDirectory() as folder:
+        report = Path(folder) / "report.html"
+        run(["verdict", REPORT.page, "-o", str(report), "--db", database])
+        pages = {each: page_of(site, each.page) for each in SHOWN} | {REPORT: report.as_uri()}
+        for each, address in pages.items():
+            shown.show(address, each.screen)
+            (IMAGES / f"{each.name}.png").write_bytes(shown.picture())
 
 
 if __name__ == "__main__":

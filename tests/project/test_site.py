@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
+import struct
 import subprocess
 import sys
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -14,8 +15,9 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from abistore import __version__
-from docs.__main__ import list_versions
+from docs.__main__ import list_versions, main
 from docs.site import generated
+from examples.browser import Browser, Screen, browser
 from tests.subjects import assert_each
 
 pytestmark = pytest.mark.full
@@ -48,17 +50,24 @@ class Linked(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with this version of the site alone."""
-    folder = tmp_path_factory.mktemp("published")
-    done = subprocess.run([sys.executable, "-m", "docs", "--publish", folder], cwd=ROOT, capture_output=True, text=True)
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run([sys.executable, "-m", "docs", folder], cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     return folder
 
 
 @pytest.fixture(scope="module")
-def site(published: Path) -> Path:
-    return published / __version__
+def running() -> Iterator[Browser]:
+    with browser() as shown:
+        yield shown
+
+
+@pytest.fixture
+def shown(running: Browser) -> Browser:
+    """The browser, without what earlier pages complained of."""
+    running.errors.clear()
+    return running
 
 
 @pytest.fixture(scope="module")
@@ -108,42 +117,48 @@ def test_versions_are_listed_newest_first(tmp_path: Path) -> None:
     assert "url=1.10.0/index.html" in (tmp_path / "index.html").read_text()
 
 
-def test_the_first_page_of_a_published_folder_leads_to_this_version(published: Path) -> None:
-    assert f"url={__version__}/index.html" in (published / "index.html").read_text()
-    assert '"provider": "mike"' in (published / __version__ / "index.html").read_text()
+def test_a_published_version_has_a_folder_and_a_selector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def build(folder: Path, *, selector: bool) -> None:
+        folder.mkdir()
+        (folder / "index.html").write_text("selector" if selector else "")
+
+    monkeypatch.setattr("docs.__main__.build", build)
+    main([str(tmp_path), "--publish"])
+    assert (tmp_path / __version__ / "index.html").read_text() == "selector"
+    assert f"url={__version__}/index.html" in (tmp_path / "index.html").read_text()
 
 
-def chromium(profile: Path, *arguments: str) -> str:
-    program = shutil.which("chromium")
-    assert program is not None
-    call = [program, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}", *arguments]
-    return subprocess.run(call, capture_output=True, text=True, check=True, timeout=120).stdout
+SCREENS = tuple(Screen(*size, dark) for size in ((1280, 900), (390, 844)) for dark in (False, True))
+PAGES = ("index", "start/quickstart", "reference/commands", "reference/kinds/func_removed", "quality/index")
+EDGE = (
+    "Math.ceil(Math.max(...[...document.querySelectorAll('article > *')].map((e) => e.getBoundingClientRect().right)))"
+)
+"""How far to the right a page's text reaches; wide tables and code scroll within their boxes."""
 
 
-def test_search_works_from_disk(site: Path, tmp_path: Path) -> None:
-    address = f"{(site / 'index.html').as_uri()}?q=type_size_changed"
-    shown = chromium(tmp_path, "--virtual-time-budget=10000", "--dump-dom", address)
-    assert re.search(r'href="[^"]*/reference/kinds/type_size_changed.html', shown)
+@pytest.mark.parametrize("screen", SCREENS, ids=lambda each: f"{each.width}-{'dark' if each.dark else 'light'}")
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_fits_its_screen_and_has_its_colours(page: str, screen: Screen, site: Path, shown: Browser) -> None:
+    shown.show((site / page).with_suffix(".html").as_uri(), screen)
+    assert shown.errors == []
+    assert screen.width / 2 < shown.evaluate(EDGE) <= screen.width
+    assert shown.evaluate("document.body.dataset.mdColorScheme") == ("slate" if screen.dark else "default")
+    assert struct.unpack(">II", shown.picture()[16:24]) == (screen.width, screen.height)
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("page", ["index", "start/quickstart", "reference/commands", "reference/kinds/func_removed"])
-def test_a_page_fits_its_window(page: str, width: int, site: Path, tmp_path: Path) -> None:
-    """A frame tells how far the text reaches, as a headless window has a least width."""
-    frame = tmp_path / "frame.html"
-    frame.write_text(
-        f'<iframe width="{width}" height="800" src="{(site / page).with_suffix(".html").as_uri()}" onload="'
-        "const text = this.contentDocument.querySelector('article');"
-        'document.title = Math.ceil(text.getBoundingClientRect().left + text.scrollWidth)"></iframe>'
-    )
-    arguments = ("--allow-file-access-from-files", "--window-size=1600,900", "--dump-dom", frame.as_uri())
-    told = re.search(r"<title>(\d+)</title>", chromium(tmp_path / "profile", *arguments))
-    assert told is not None
-    assert width / 2 < int(told[1]) <= width
+FIRST_FOUND = """
+new Promise((done) => {
+  const look = () => {
+    const one = document.querySelector(".md-search-result__link");
+    one ? done(one.href) : setTimeout(look, 20);
+  };
+  look();
+})
+"""
 
 
-@pytest.mark.parametrize(("scheme", "told"), [(0, "slate"), (1, "default")], ids=["dark", "light"])
-def test_a_page_is_dark_or_light_as_the_system_is(scheme: int, told: str, site: Path, tmp_path: Path) -> None:
-    address = (site / "start/quickstart.html").as_uri()
-    shown = chromium(tmp_path, f"--blink-settings=preferredColorScheme={scheme}", "--dump-dom", address)
-    assert re.search(rf'<body[^>]* data-md-color-scheme="{told}"', shown)
+def test_search_works_from_disk(site: Path, shown: Browser) -> None:
+    shown.show(f"{(site / 'index.html').as_uri()}?q=type_size_changed", SCREENS[0])
+    found = urlsplit(shown.evaluate(FIRST_FOUND)).path
+    assert found == str(site / "reference" / "kinds" / "type_size_changed.html")
+    assert shown.errors == []

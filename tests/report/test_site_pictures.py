@@ -11,7 +11,7 @@ import pytest
 from abistore.interface import SitePlan, build_site
 from examples.browser import Browser, Screen, browser
 from examples.two_libraries.__main__ import store
-from examples.two_libraries.picturing import IMAGES, PAGES, SCREENS, SHOWN, faults, page_of
+from examples.two_libraries.picturing import IMAGES, PAGES, REPORT, SCREENS, SHOWN, faults, page_of
 from examples.two_libraries.sources import PROJECTS
 from tests.build import command_of
 
@@ -108,7 +108,7 @@ def test_the_rows_that_the_script_makes_are_those_of_the_page(site: Path, shown:
 
 
 def test_the_pictures_of_the_documentation_are_there_and_small() -> None:
-    for name, _, screen in SHOWN:
+    for name, _, screen in (*SHOWN, REPORT):
         data = (IMAGES / f"{name}.png").read_bytes()
         assert struct.unpack(">II", data[16:24]) == (screen.width, screen.height), name
         assert len(data) < LARGEST, name
