@@ -30,7 +30,7 @@ from tests.cases import RULES, Case, Fence, cases, source_of
 FORMATS = {"abixml": ("abidw", ".abi"), "abicc": ("abi-dumper", ".dump")}
 OPTIONS = ExtractOptions(library="libcase")
 RESULT = Path(__file__).parents[1] / "docs" / "reference" / "other-dumps.json"
-"""What was measured last; ``docs/generate.py`` writes the table of ``docs/reference/other-dumps.md`` from it."""
+"""What was measured last; the site shows it in ``docs/reference/other-dumps.md``."""
 
 ABOUT_EVIDENCE = frozenset({"evidence_narrowed", "dwarf_info_missing"})
 

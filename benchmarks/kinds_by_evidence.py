@@ -1,7 +1,7 @@
 """Measure which kinds of change each evidence shows: ``python -m benchmarks.kinds_by_evidence [--again] [KIND...]``.
 
 Every case of the rules that fires is built once for each evidence. What each shows goes to
-``docs/lab/kinds-by-evidence.json``, of which ``python docs/generate.py`` makes the page; ``--again`` measures only what
+``docs/lab/kinds-by-evidence.json``, of which the site makes a page; ``--again`` measures only what
 was not seen the last time, and cases that are new. Named kinds are measured and printed only.
 """
 

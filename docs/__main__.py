@@ -1,7 +1,7 @@
 """Builds the documentation: ``python -m docs`` writes ``build/docs/index.html``, which needs no server.
 
 ``python -m docs FOLDER --publish`` writes the folder of this version into FOLDER, which a web server serves: beside
-those of other versions, with the list that the version selector reads, and a first page that leads to the newest.
+those of other versions, with the list that the selector reads, and a first page that leads to the latest release.
 """
 
 from __future__ import annotations
@@ -44,11 +44,12 @@ def build(folder: Path, *, selector: bool) -> None:
 
 
 def list_versions(folder: Path) -> None:
-    """Write the list of the versions that a folder has, newest first, and the page that leads to the newest."""
+    """Write the list of the versions that a folder has, newest first, and the page that leads to the latest release."""
     found = sorted((each.parent.name for each in folder.glob("*/index.html")), key=Version, reverse=True)
-    listed = [{"version": each, "title": each, "aliases": ["latest"] if each == found[0] else []} for each in found]
+    latest = next((each for each in found if not Version(each).is_prerelease), found[0])
+    listed = [{"version": each, "title": each, "aliases": ["latest"] if each == latest else []} for each in found]
     (folder / "versions.json").write_text(json.dumps(listed, indent=2) + "\n")
-    (folder / "index.html").write_text(FIRST_PAGE.format(found[0]))
+    (folder / "index.html").write_text(FIRST_PAGE.format(latest))
 
 
 def main(words: Sequence[str] | None = None) -> None:

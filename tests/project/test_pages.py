@@ -49,6 +49,10 @@ def test_a_link_into_a_page_leads_to_a_heading() -> None:
     assert_each(PAGES, law, named=title)
 
 
+def test_what_is_generated_is_not_kept() -> None:
+    assert {place for place in generated() if (DOCS / place).exists()} == set()
+
+
 def test_the_first_pages_teach_one_way_to_accept_a_break() -> None:
     """Suppressions and policies say what is no ABI, and how grave a kind is; a break is accepted with ``approve``."""
     taught = {page: COMMAND.findall((ROOT / page).read_text()) for page in FIRST_PAGES}

@@ -104,14 +104,14 @@ def test_every_link_leads_to_a_page_and_a_heading(site: Path, pages: dict[Path, 
 
 
 def test_versions_are_listed_newest_first(tmp_path: Path) -> None:
-    for version in ("1.9.0", "1.10.0", "1.10.0rc1"):
+    for version in ("1.9.0", "1.10.0", "1.11.0rc1"):
         (tmp_path / version).mkdir()
         (tmp_path / version / "index.html").touch()
     list_versions(tmp_path)
     listed = json.loads((tmp_path / "versions.json").read_text())
     assert [(each["version"], each["aliases"]) for each in listed] == [
+        ("1.11.0rc1", []),
         ("1.10.0", ["latest"]),
-        ("1.10.0rc1", []),
         ("1.9.0", []),
     ]
     assert "url=1.10.0/index.html" in (tmp_path / "index.html").read_text()
@@ -130,9 +130,9 @@ def test_a_published_version_has_a_folder_and_a_selector(tmp_path: Path, monkeyp
 
 SCREENS = tuple(Screen(*size, dark) for size in ((1280, 900), (390, 844)) for dark in (False, True))
 PAGES = ("index", "start/quickstart", "reference/commands", "reference/kinds/func_removed", "quality/index")
-EDGE = (
-    "Math.ceil(Math.max(...[...document.querySelectorAll('article > *')].map((e) => e.getBoundingClientRect().right)))"
-)
+EDGE = """
+Math.ceil(Math.max(...[...document.querySelectorAll("article > *")].map((one) => one.getBoundingClientRect().right)))
+"""
 """How far to the right a page's text reaches; wide tables and code scroll within their boxes."""
 
 

@@ -52,8 +52,8 @@ def test_links_between_the_pages_lead_somewhere(pages: dict[str, str]) -> None:
 
 
 def test_reports_link_to_the_page_of_a_kind(pages: dict[str, str]) -> None:
-    address = page("type_size_changed.handle", "https://example.org/latest")
-    assert address == f"https://example.org/latest/{FOLDER}/type_size_changed.html"
+    address = page("type_size_changed.handle", "https://example.org/1.2.0")
+    assert address == f"https://example.org/1.2.0/{FOLDER}/type_size_changed.html"
     assert "type_size_changed.md" in pages
 
 
