@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
 import sys
 import tomllib
 from importlib.metadata import PackageNotFoundError
@@ -14,6 +15,7 @@ import pytest
 
 from abistore import installing
 from abistore.installing import REQUIRED, Source, checkout, how_to_install, recorded_source, source
+from tests.build import build_library
 
 ROOT = Path(__file__).parents[1]
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -108,3 +110,17 @@ def test_extras_require_what_the_project_says() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert {extra: [required] for extra, required in REQUIRED.items()} == {extra: extras[extra] for extra in REQUIRED}
     assert set(extras) == {*REQUIRED, "docs", "test", "dev"}
+
+
+def test_headers_without_libclang_say_what_to_install(tmp_path: Path) -> None:
+    library, header = build_library("int answer(void) { return 42; }\n"), tmp_path / "answer.h"
+    header.write_text("int answer(void);\n")
+    code = "import sys; sys.modules['clang'] = None; from abistore.cli.entry import main; main()"
+
+    def call(*words: str | Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True)
+
+    done = call("compare", library, library, "--header", header)
+    assert (done.returncode, done.stdout) == (65, "")
+    assert done.stderr.startswith("error: libclang is missing, which reads headers\nhint: install it: ")
+    assert call("compare", library, library).returncode == 0

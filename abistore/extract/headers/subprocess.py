@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
@@ -24,6 +26,11 @@ FEWER_HEADERS = (
 )
 
 CRASHED = "read fewer headers at once, or exclude the one that crashes it with --private-header"
+
+WITHOUT_LIBCLANG = (
+    f"install it: {shlex.join([sys.executable or 'python3', '-m', 'pip', 'install', 'libclang'])}; "
+    "without headers everything else works"
+)
 
 
 class HeaderLimits(msgspec.Struct, frozen=True):
@@ -149,6 +156,10 @@ def _answer(request: HeaderRequest) -> Answered | Failed:
     except AbistoreError as error:
         lacks = error.lacks if isinstance(error, HeaderError) else ()
         return Failed(type(error).__name__, error.message, error.hint, names=lacks)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "clang":
+            raise
+        return Failed("HeaderError", "libclang is missing, which reads headers", WITHOUT_LIBCLANG)
     except RecursionError:
         return Failed("LimitExceeded", "the headers nest types too deeply", "")
     except MemoryError:
