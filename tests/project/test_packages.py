@@ -46,6 +46,7 @@ PROGRAMS = {
     "pahole": "dwarves",
     "readelf": "binutils",
     "rustc": "rustc",
+    "ssh-keygen": "openssh-client",
     "strip": "binutils",
 }
 

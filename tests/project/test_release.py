@@ -1,4 +1,4 @@
-"""What a release is made of: its version, its long description, and its locked requirements."""
+"""What a release is made of: its version, its long description, its locked requirements, and their audit."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import yaml
 from markdown_it import MarkdownIt
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -101,3 +104,58 @@ def test_a_lock_has_a_hash_of_each_package_and_names_no_index(name: str) -> None
 def test_the_locks_agree(name: str) -> None:
     all_pins = locked("dev")
     assert {each: pin for each, pin in locked(name).items() if pin.specifier != all_pins[each].specifier} == {}
+
+
+@pytest.fixture(scope="module")
+def script() -> Any:
+    """The module that makes releases."""
+    found = spec_from_file_location("release", ROOT / ".ci" / "release.py")
+    assert found is not None and found.loader is not None
+    module = module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+SOUND = {"name": "click", "version": "8.5.1", "vulns": []}
+KNOWN = {"name": "mako", "version": "1.0", "vulns": [{"id": "PYSEC-1", "fix_versions": ["1.1"]}]}
+SKIPPED = {"name": "alembic", "skip_reason": "not found: alembic (1.20.1)"}
+
+
+@pytest.mark.parametrize(
+    ("packages", "code", "lines"),
+    [
+        ([SOUND], 0, ("audited: 1 packages of run.txt, no known vulnerability",)),
+        ([SOUND, KNOWN], 1, ("mako 1.0: PYSEC-1, fixed in 1.1",)),
+        ([SOUND, SKIPPED], 69, ("no data: 1 of 2 packages of run.txt were not audited: not found: alembic (1.20.1)",)),
+        ([], 69, ("no data: run.txt has no packages",)),
+    ],
+)
+def test_an_audit_passes_only_what_the_index_knows(script: Any, packages: object, code: int, lines: object) -> None:
+    assert script.judged({"dependencies": packages}, "run.txt") == (code, lines)
+
+
+def test_an_audit_that_cannot_be_made_says_so(script: Any, tmp_path: Path) -> None:
+    code, (line,) = script.audit(tmp_path / "run.txt")
+    assert code == 69
+    assert line.startswith("no data: run.txt was not audited: ")
+
+
+def test_the_citation_says_what_the_project_does() -> None:
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    own = PROJECT["project"]
+    assert (cited["cff-version"], cited["type"], cited["title"]) == ("1.2.0", "software", own["name"])
+    assert (cited["abstract"], cited["license"], cited["keywords"]) == (
+        own["description"],
+        own["license"],
+        own["keywords"],
+    )
+    assert cited["authors"] and cited["message"]
+
+
+def test_the_changelog_has_a_section_for_each_version_the_newest_first() -> None:
+    heads = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    versions = [re.fullmatch(r"\[(\d+)\.(\d+)\.(\d+)\] - (?:\d{4}-\d\d-\d\d|not released)", head) for head in heads]
+    assert None not in versions
+    numbers = [tuple(map(int, found.groups())) for found in versions if found]
+    assert numbers and numbers == sorted(numbers, reverse=True)
+    assert not any("not released" in head for head in heads[1:])
