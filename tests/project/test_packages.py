@@ -33,6 +33,7 @@ PROGRAMS = {
     "initdb": "postgresql",
     "ld.lld": "lld",
     "llvm-cxxfilt": "llvm",
+    "lintian": "lintian",
     "lld-link": "lld",
     "llvm-ar": "llvm",
     "llvm-dwp": "llvm",
@@ -85,6 +86,7 @@ def test_what_tests_run_by_name_is_known() -> None:
         "npm",
         "pg_ctl",
         "sha256sum",
+        "unshare",
         "witness",
     }
     found = {name for path in SOURCES for name in called.findall(path.read_text())}
