@@ -1,4 +1,4 @@
-"""The Debian package contains what the project says, and works when built."""
+"""The Debian package and the conda recipe contain what the project says, and work when built."""
 
 from __future__ import annotations
 
@@ -13,13 +13,72 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from packaging.requirements import Requirement
 
 from examples.packaging.wheelhouse import unlocked
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples" / "packaging"
 DEBIAN = FOLDER / "debian"
+RECIPE = FOLDER / "conda" / "recipe.yaml"
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+IN_CONDA = {"libclang": "python-clang"}
+"""Packages that conda-forge names differently."""
+
+
+@pytest.fixture(scope="module")
+def recipe() -> dict[str, Any]:
+    read = yaml.safe_load(RECIPE.read_text())
+    assert isinstance(read, dict)
+    return read
+
+
+def bounds(*lines: str) -> dict[str, set[str]]:
+    """The bounds of each package that requirements name, of Python's and of conda's spelling."""
+    read = [Requirement(re.sub(r" ([\d.]+\.\*)$", r" ==\1", line)) for line in lines if not line.startswith("__")]
+    return {IN_CONDA.get(each.name, each.name): {str(bound) for bound in each.specifier} for each in read}
+
+
+def test_the_conda_package_requires_what_the_project_requires(recipe: dict[str, Any]) -> None:
+    run = bounds(*recipe["requirements"]["run"])
+    assert PROJECT["project"]["requires-python"] in run.pop("python")
+    assert run == bounds(*PROJECT["project"]["dependencies"])
+
+
+def test_the_conda_package_is_built_with_what_the_project_requires(recipe: dict[str, Any]) -> None:
+    host = bounds(*recipe["requirements"]["host"])
+    assert host.items() >= bounds(*PROJECT["build-system"]["requires"]).items()
+
+
+def test_the_conda_package_bounds_what_extras_install(recipe: dict[str, Any]) -> None:
+    extras = PROJECT["project"]["optional-dependencies"]
+    wanted = bounds(*(line for extra in ("dask", "mcp", "postgres") for line in extras[extra]))
+    assert bounds(*recipe["requirements"]["run_constraints"]) == wanted
+
+
+def test_the_conda_package_has_the_commands_of_the_project(recipe: dict[str, Any]) -> None:
+    scripts = PROJECT["project"]["scripts"]
+    assert recipe["build"]["python"]["entry_points"] == [f"{name} = {entry}" for name, entry in scripts.items()]
+
+
+@pytest.mark.full
+def test_the_conda_recipe_is_rendered(recipe: dict[str, Any]) -> None:
+    rattler_build = pytest.importorskip("rattler_build")
+    read = rattler_build.Stage0Recipe.from_yaml(RECIPE.read_text())
+    (rendered,) = read.render(rattler_build.VariantConfig())
+    written = rendered.recipe.to_dict()
+    assert written["package"] == {"name": "abistore", "version": recipe["context"]["version"]}
+    assert written["build"]["string"].startswith("py")
+    assert [line for line in written["requirements"]["run"] if line.startswith("sqlalchemy")] == [
+        "sqlalchemy >=2.1,<2.2"
+    ]
+
+
+def test_packages_of_one_release_have_one_version(recipe: dict[str, Any]) -> None:
+    newest = re.match(r"abistore \(([^)]+)-\d+\) ", (DEBIAN / "changelog").read_text())
+    assert newest and newest[1] == recipe["context"]["version"]
 
 
 def test_the_debian_package_is_for_the_oldest_python() -> None:
