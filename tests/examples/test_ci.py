@@ -182,15 +182,6 @@ def test_the_hook_refuses_a_suppression_without_a_reason(job: Run, tmp_path: Pat
     assert job(entry).returncode == 64
 
 
-def test_the_recipe_of_the_container_runs_the_command_of_the_package() -> None:
-    lines = (FOLDER / "container" / "Containerfile").read_text().splitlines()
-    assert 'ENTRYPOINT ["abistore"]' in lines
-    # what `COPY . /source` brings is what is installed: a registry may give the name to somebody else
-    assert "COPY . /source" in lines
-    (installing,) = [line for line in lines if "pip install" in line]
-    assert shlex.split(installing)[4] == "/source[postgres]"
-
-
 def test_the_workflow_gives_the_action_inputs_that_it_has_and_writes_one_after_the_other() -> None:
     workflow, inputs = read(WORKFLOW), read(ACTION)["inputs"]
     steps = workflow["jobs"]["abi"]["steps"]

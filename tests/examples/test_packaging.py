@@ -1,4 +1,4 @@
-"""The Debian package and the conda recipe contain what the project says, and work when built."""
+"""The Debian package, the conda recipe and the container recipe contain what the project says, and work when built."""
 
 from __future__ import annotations
 
@@ -150,3 +150,18 @@ def test_the_debian_package_passes_its_tests_in_a_bare_debian_and_leaves_nothing
     run(FOLDER / "test-debian", built[0])
     summary = (built[0] / "tests" / "summary").read_text()
     assert re.findall(r"^(\w+) +PASS$", summary, re.MULTILINE) == ["gate", "manual", "completion", "server"]
+
+
+@pytest.mark.nightly
+def test_the_container_image_has_abistore_git_and_a_compiler(built: tuple[Path, Path], tmp_path: Path) -> None:
+    (deb,) = built[0].glob("*.deb")
+    storage = ["buildah", "--root", str(tmp_path / "images"), "--storage-driver", "vfs"]
+    run(FOLDER / "build-container", deb, tmp_path / "files", *storage, "build", "--isolation=chroot", "--tag=abistore")
+    container = run(*storage, "from", "--pull=never", "localhost/abistore").strip()
+    inside = (*storage, "run", "--isolation=chroot", container, "--")
+    assert "abistore" in run(*inside, "abistore", "--version")
+    assert "ingest" in run(*inside, "sh", "-c", "git --version && g++ --version && abistore --help")
+    config = run(*storage, "inspect", "--format", "{{.OCIv1.Config.Entrypoint}}", container)
+    assert config.strip() == "[abistore]"
+    run(*storage, "rm", container)
+    run(*storage, "rmi", "localhost/abistore")
