@@ -24,7 +24,12 @@ from abistore.model.snapshot import Snapshot
 from abistore.model.snapshot_files import from_json, to_json
 
 REAL = Path(__file__).parents[1] / "tests" / "extract" / "foreign" / "real"
-SEEDS = {"abicc": "shapes-1.dump", "abixml": "shapes.abi", "symbols": "libshapes1.symbols"}
+SEEDS = {
+    "abicc": "shapes-1.dump",
+    "abicheck": "plain-0.7.0.abicheck.json.gz",
+    "abixml": "shapes.abi",
+    "symbols": "libshapes1.symbols",
+}
 OPTIONS = ExtractOptions(library="libcase", platform="x86_64", every_release=True)
 SECONDS, BYTES = 10, 256 << 20
 HUGE = (b"99999999999999999999999999", b"-1", b"0", b"18446744073709551615", b"1e999", b"")
@@ -78,7 +83,9 @@ def outcomes(form: str, count: int, folder: Path) -> Counter[str]:
     source = random.Random(f"{form} {count}")
     original = (REAL / SEEDS[form]).read_bytes()
     (intact, *_) = _read(REAL / SEEDS[form])
-    path = folder / SEEDS[form]
+    path = folder / SEEDS[form].removesuffix(".gz")
+    if SEEDS[form].endswith(".gz"):  # damage in what is compressed is only an error
+        original = gzip.decompress(original)
     found: Counter[str] = Counter()
     for number in range(count):
         path.write_bytes(DAMAGES[number % len(DAMAGES)](bytearray(original), source) or b"\n")

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from abistore.errors import InputError, SnapshotError, UsageError
-from abistore.extract.files import InputFile, is_json_stub, open_input
+from abistore.extract.files import InputFile, is_abicheck, is_json_stub, open_input
 from abistore.extract.reader import (
     NO_EDITS,
     ExtractOptions,
@@ -71,7 +71,7 @@ def accepts(head: bytes) -> bool:
     text = head.removeprefix(BYTE_ORDER_MARK).lstrip()
     if text[:1] != b"{":
         return False
-    return not is_json_stub(text)
+    return not (is_json_stub(text) or is_abicheck(text))
 
 
 def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:

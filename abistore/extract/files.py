@@ -317,6 +317,17 @@ def is_stub(head: bytes) -> bool:
     return _YAML.match(head) is not None or is_json_stub(head)
 
 
+_ABICHECK = pattern(
+    rb'\s*\{\s*(?:"schema_version"\s*:\s*\d+\s*,\s*"sections"\s*:'
+    rb'|"library"\s*:\s*"[^"\\]*"\s*,\s*"version"\s*:\s*(?:"[^"\\]*"|null)\s*,\s*"functions"\s*:)'
+)
+
+
+def is_abicheck(head: bytes) -> bool:
+    """Whether ``head`` begins a snapshot of abicheck, which is JSON as snapshots are."""
+    return _ABICHECK.match(head) is not None
+
+
 def is_json_stub(head: bytes) -> bool:
     """Whether ``head`` begins a text stub of version 5, which is JSON as snapshots are."""
     return _JSON.match(head) is not None

@@ -7,7 +7,7 @@ Evidence names the facts that its input never records: ABIXML has no ``noreturn`
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from copy import copy
 from functools import cache
@@ -28,11 +28,13 @@ from abistore.model.shapes import (
     Enumerator,
     Field,
     Function,
+    Inline,
     Library,
     MemberPointer,
     Named,
     Node,
     Primitive,
+    Procedure,
     Qualified,
     Record,
     Special,
@@ -146,6 +148,7 @@ WORDS: Final[Mapping[str, str]] = {
     "Array[bounds]": "dimensions of arrays, and unknown bounds",
     "Base.access": "access of base classes",
     "Base.offset": "offsets of base classes",
+    "Alias": "typedefs",
     "Enum.signed": "signs of enumerators",
     "Enum.scoped": "scoped enumerations",
     "Enum.size": "sizes of enumerations",
@@ -155,7 +158,10 @@ WORDS: Final[Mapping[str, str]] = {
     "Field.bit_size": "widths of bit-fields",
     "Field.mutable": "mutable members",
     "Field.offset": "offsets of members",
+    "Field[anonymous]": "which members are in an anonymous struct or union",
+    "Field[in anonymous]": "members of anonymous structs and unions",
     "TypeRef[unsaid]": "what is made of atomic types, pointers to members or nullptr_t",
+    "TypeRef[coarse]": "qualifiers, array bounds, parameters of callbacks, and unnamed types",
     "TypeRef[unrepresented]": "what is made of vectors, complex numbers or atomic types",
     "Field[bit_size]": "bit-fields",
     "Foreign": "types of the standard library",
@@ -216,6 +222,7 @@ BIT_FIELDS, UNSAID, DIMENSIONS, SIGNS = (
 ORDER, ATOMIC, VARIANTS = "Library.needed[order]", "Qualified[atomic]", "Shape[variants]"
 VOIDS = "Qualified[void]"
 BOUNDS, WIDE_ENUMS, UNREPRESENTED = "Array[bounds]", "Enum[wide]", "TypeRef[unrepresented]"
+ANONYMOUS, IN_ANONYMOUS, COARSE = "Field[anonymous]", "Field[in anonymous]", "TypeRef[coarse]"
 VARIANT: Final = "Target.machine"
 """Of the evidence for symbols: the input names the processor, and not which of its ABIs the library is for."""
 
@@ -226,7 +233,7 @@ BY_NAME, BY_DEMANGLED = "exports ~", "exports demangled ~"
 PARTICULAR: Final = frozenset(
     {
         *(BIT_FIELDS, UNSAID, DIMENSIONS, SIGNS, ORDER, ATOMIC, VOIDS, VARIANTS, UNIQUE, DEMANGLED),
-        *(BOUNDS, WIDE_ENUMS, UNREPRESENTED),
+        *(BOUNDS, WIDE_ENUMS, UNREPRESENTED, ANONYMOUS, IN_ANONYMOUS, COARSE),
     }
 )
 """Facts that are a part of a field, or of some fields, arrays or enumerators only."""
@@ -352,6 +359,7 @@ class Cut:
         self._classes = frozenset(fact for fact in plain if "." not in fact)
         self._fields: dict[str, list[str]] = {}
         self._unsaid: frozenset[Name] = frozenset()
+        self._aliases: dict[Name, TypeRef] = {}
         self._unsayable = self._particular & {UNSAID, UNREPRESENTED}
         self._some = SomeExports(facts)
         for fact in plain:
@@ -368,6 +376,9 @@ class Cut:
         if self._unsayable and (unsaid := _unsaid_aliases(entries, self._unsayable)):
             cut = copy(self)
             cut._unsaid, cut._known = unsaid, {}
+        if COARSE in self._particular:
+            cut = copy(cut)
+            cut._aliases, cut._known = _targets(entries), {}
         found = ((name, cut.variants(held)) for name, held in entries.items() if name not in cut._unsaid)
         return {name: left for name, left in found if left and not self._some.mean(name, left)}
 
@@ -390,11 +401,15 @@ class Cut:
         if isinstance(struct, Node):
             known = self._known.get(struct)
             if known is None:
-                known = self._known[struct] = self._rebuilt(struct)
+                coarse = COARSE in self._particular
+                known = self._known[struct] = self._coarse(struct) if coarse else self._rebuilt(struct)
             return known
         return self._rebuilt(struct)
 
     def _rebuilt(self, struct: Any) -> Any:
+        if self._particular & {ANONYMOUS, IN_ANONYMOUS} and isinstance(struct, Record):
+            members = _members(struct, keep=IN_ANONYMOUS not in self._particular)
+            struct = msgspec.structs.replace(struct, fields=tuple(members))
         kind: type[msgspec.Struct] = struct.__class__
         changed = {field: _neutral(kind, field) for field in self._fields.get(kind.__name__, ())}
         for field in _parts(kind):
@@ -403,6 +418,25 @@ class Cut:
         if any(value is not getattr(struct, field) for field, value in changed.items()):
             struct = _emptied(msgspec.structs.replace(struct, **changed))
         return self._without_particular(struct) if self._particular else struct
+
+    def _coarse(self, type: Node) -> Any:
+        """What a text of a type without its details says: ``fn(...) *``, ``int[]``; aliases are resolved."""
+        match type:
+            case Named():
+                target = self._aliases.pop(type.name, None)  # one that leads to itself stays
+                return type if target is None else self._struct(target)
+            case Qualified():
+                return self._struct(type.target)
+            case Primitive():
+                return Special(type.spelling)
+            case Procedure():
+                return FUNCTION
+            case Inline():
+                return UNNAMED
+            case Array():
+                element = self._struct(type.element)
+                return element if isinstance(element, Array) else Array(element, None)
+        return self._rebuilt(type)
 
     def _without_particular(self, struct: Any) -> Any:
         match struct:
@@ -434,6 +468,10 @@ class Cut:
             found = tuple(self._struct(each) if isinstance(each, msgspec.Struct) else each for each in value)
             return value if all(map(is_, found, value)) else found
         return self._struct(value) if isinstance(value, msgspec.Struct) else value
+
+
+FUNCTION, UNNAMED = Special("function"), Special("unnamed type")
+"""What texts of types call a function's type, and one without a name."""
 
 
 class SomeExports:
@@ -506,11 +544,25 @@ def is_unsaid(type: TypeRef, aliases: Container[Name], facts: Container[str]) ->
 
 
 def _unsaid_aliases(entries: Mapping[Name, Variants], facts: Container[str]) -> frozenset[Name]:
-    aliases = {name: shape.target for name, shapes in entries.items() for shape in shapes if isinstance(shape, Alias)}
+    aliases = _targets(entries)
     found: set[Name] = set()
     while more := {name for name, type in aliases.items() if name not in found and is_unsaid(type, found, facts)}:
         found |= more
     return frozenset(found)
+
+
+def _targets(entries: Mapping[Name, Variants]) -> dict[Name, TypeRef]:
+    return {name: shape.target for name, shapes in entries.items() for shape in shapes if isinstance(shape, Alias)}
+
+
+def _members(record: Record, start: int = 0, *, keep: bool) -> Iterator[Field]:
+    """The members, with those of anonymous structs and unions in their places, or without them."""
+    for field in record.fields:
+        offset = start + field.offset
+        if not field.name and isinstance(field.type, Inline) and isinstance(field.type.shape, Record):
+            yield from _members(field.type.shape, offset, keep=True) if keep else ()
+        else:
+            yield msgspec.structs.replace(field, offset=offset) if start else field
 
 
 def _flattened(array: Array) -> Array:

@@ -208,7 +208,7 @@ class _SurfaceText:
         inside = "" if count is None else f"({', '.join([*listed, *(['...'] if replaced.variadic else [])])})"
         return f"#define {name.spelling}{inside}" + (f"  // tokens {replaced.digest}" if replaced.digest else "")
 
-    def types(self, kind: Literal["enum", "alias", "record"]) -> Iterator[Line]:
+    def types(self, kind: Literal["record", "enum", "alias"]) -> Iterator[Line]:
         """The types of one kind."""
         for name in self._public_types:
             if name.kind == kind:

@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Final, Protocol
 from msgspec.structs import replace
 
 from abistore.errors import ExtractError, LimitExceeded
-from abistore.extract.files import InputFile
+from abistore.extract.files import InputFile, is_abicheck
 from abistore.extract.reader import ExtractOptions, FacetReading, identified, join, symbol_facet, unread
 from abistore.limits import allow_more
 from abistore.model.declarations import SELF, by_name
+from abistore.model.format_gaps import IN_ANONYMOUS
 from abistore.model.shapes import Library
 from abistore.model.snapshot import ANY_MACHINE, Evidence, Snapshot, Target
 from abistore.patterns import pattern
 
 if TYPE_CHECKING:
+    from abistore.extract.dumps.abicheck import DumpedElf
     from abistore.extract.dumps.abixml import Element, ReadSymbols
     from abistore.extract.dumps.debian_symbols import PackageRelease, SymbolsOfLibrary
     from abistore.extract.dumps.gathering import DumpedTarget, Tables
@@ -485,9 +487,51 @@ def _no_layout(exports: int) -> Evidence:
     )  # fmt: skip
 
 
+def accepts_abicheck(head: bytes) -> bool:
+    """Whether a file that begins with ``head`` is a snapshot of abicheck, or has one compressed."""
+    return is_abicheck(beginning(head).removeprefix(b"\xef\xbb\xbf"))
+
+
+def read_abicheck(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
+    """The snapshot of the library that was dumped. Raises :class:`ExtractError`."""
+    from abistore.extract.dumps import abicheck
+
+    document = abicheck.read_document(contents(file, options.max_bytes).removeprefix(b"\xef\xbb\xbf"), str(file.path))
+    dump = document.joined()
+    if dump.elf is None or dump.platform not in (None, "elf"):
+        raise ExtractError(f"{file.path}: has no symbols of an ELF library", "ingest the library itself")
+    target = _abicheck_target(file, dump.elf, options)
+    tables = abicheck.read_tables(dump.elf)
+    reader = f"abicheck snapshot {document.schema_version}"
+    binary = unread(file, options, tables.soname or dump.library, target.target, reader=reader)
+    binary = replace(binary, version=options.version or dump.version or None)
+    facts = (*abicheck.UNRECORDED_SYMBOLS, *target.unrecorded)
+    readings = [symbol_facet(tables.entries, len(tables.kinds), facts)]
+    if options.layout:
+        left_out = (IN_ANONYMOUS,) if dump.elf.machine is None else ()  # before abicheck 0.5
+        lacks = tuple(sorted((*abicheck.UNRECORDED_LAYOUT, *left_out)))
+        evidence = Evidence("layout", "full", source="file", unrecorded=lacks)
+        readings.append(abicheck.read_layout(dump, tables, evidence))
+    yield identified(join(binary, readings), file, options)
+
+
+def _abicheck_target(file: InputFile, elf: DumpedElf, options: ExtractOptions) -> DumpedTarget:
+    """The target; early snapshots do not name it, and are for the one that the caller names."""
+    from abistore.extract.dumps.gathering import DumpedTarget, target_called, target_dumped
+
+    if elf.machine is None:
+        asked = target_called(options.platform) if options.platform else None
+        return DumpedTarget(asked or Target("elf", ANY_MACHINE, 64, "little"))
+    word = elf.machine.removeprefix("EM_").lower()
+    target = target_dumped("x32" if word == "x86_64" and elf.elf_class == 32 else word, options.platform)
+    if target is None or (elf.elf_class and target.target.bits != elf.elf_class):
+        raise ExtractError(f"{file.path}: is for {elf.machine}, which is not supported", "ingest the library itself")
+    return target
+
+
 def accepts(head: bytes) -> bool:
     """Whether a file that begins with ``head`` is another tool's dump."""
-    return accepts_abicc(head) or accepts_abixml(head) or accepts_symbols(head)
+    return accepts_abicc(head) or accepts_abixml(head) or accepts_abicheck(head) or accepts_symbols(head)
 
 
 def read(file: InputFile, options: ExtractOptions) -> Iterable[Snapshot]:
@@ -496,4 +540,6 @@ def read(file: InputFile, options: ExtractOptions) -> Iterable[Snapshot]:
         return read_abicc(file, options)
     if accepts_abixml(file.head):
         return read_abixml(file, options)
+    if accepts_abicheck(file.head):
+        return read_abicheck(file, options)
     return read_symbols(file, options)
