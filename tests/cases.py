@@ -277,8 +277,8 @@ def rendered(comparison: Comparison) -> str:
 def _lines(finding: Finding, indent: str) -> Iterator[str]:
     subject = " ".join(filter(None, (finding.name.kind, finding.name.spelling, finding.part)))
     line = f"{indent}{finding.impact.label:<11} {finding.kind}  {subject}"
-    if finding.old_value is not None or finding.new_value is not None:
-        line += f"  {_value(finding.old_value)} -> {_value(finding.new_value)}"
+    if finding.shown != (None, None):
+        line += f"  {' -> '.join(map(_value, finding.shown))}"
     others = [name.spelling for name in finding.affected if name != finding.name]
     if others and not indent:
         line += f"  affects {' '.join(others)}"

@@ -29,6 +29,7 @@ from abistore.model.snapshot import (
     Location,
     Provenance,
     Snapshot,
+    Tags,
     Target,
     Variants,
 )
@@ -147,12 +148,16 @@ class HeaderRequest(msgspec.Struct, frozen=True):
 
 
 class HeaderReading(msgspec.Struct, frozen=True):
-    """What headers declare, and how much of them could be read; ``read`` is ``None`` where nothing could."""
+    """What headers declare, and how much of them could be read; ``read`` is ``None`` where nothing could.
+
+    ``bare`` are the names of types that are no tags, ``None`` where the headers are not read as C.
+    """
 
     entries: tuple[tuple[Name, Variants], ...]
     locations: tuple[tuple[Name, Location], ...]
     evidence: Evidence
     read: HeadersRead | None = None
+    bare: tuple[str, ...] | None = None
 
 
 class ExtractOptions(Given, frozen=True):
@@ -273,7 +278,8 @@ MOST_NAMED: Final = 3
 class FacetReading(msgspec.Struct, frozen=True):
     """What was read of one facet, and how much could be seen: ``evidence`` names the facet.
 
-    ``headers`` tells which headers were read, of the facet that is read from them.
+    ``headers`` tells which headers were read, of the facet that is read from them. ``bare`` are the names of records
+    and enums that are no tags of C, ``None`` where no source is known to be of C.
     """
 
     evidence: Evidence
@@ -283,6 +289,7 @@ class FacetReading(msgspec.Struct, frozen=True):
     languages: tuple[str, ...] = ()
     debug_files: tuple[str, ...] = ()
     headers: HeadersRead | None = None
+    bare: frozenset[str] | None = None
 
 
 def unread(
@@ -330,21 +337,32 @@ def join(binary: Snapshot, readings: Iterable[FacetReading]) -> Snapshot:
     locations: dict[Name, Location] = {}
     evidence = []
     provenance = binary.provenance
+    tags: Tags | msgspec.UnsetType = msgspec.UNSET
     for reading in readings:
         evidence.append(reading.evidence)
         if reading.evidence.state != "missing":
             entries[reading.evidence.facet] = reading.entries
         locations = {**reading.locations, **locations}
+        tags = _tags(reading) if reading.bare is not None else tags
         provenance = msgspec.structs.replace(
             provenance,
             compilers=provenance.compilers + reading.compilers,
             languages=provenance.languages + reading.languages,
             debug_files=provenance.debug_files + reading.debug_files,
+            tags=tags,
         )
     found = msgspec.structs.replace(
         binary, entries=entries, evidence=tuple(evidence), locations=locations, provenance=provenance
     )
     return _telling_undescribed(found) if "layout" in entries else found
+
+
+def _tags(reading: FacetReading) -> Tags:
+    """How the sources of C that were read mention the types that they show."""
+    types = {name.spelling: shapes for name, shapes in reading.entries.items() if name.kind in ("record", "enum")}
+    bare = {each for each in reading.bare or () if each in types and each.isidentifier()}
+    unions = {each for each, shapes in types.items() if any(getattr(shape, "sort", "") == "union" for shape in shapes)}
+    return Tags(tuple(sorted(bare)), tuple(sorted(each for each in unions - bare if each.isidentifier())))
 
 
 def _telling_undescribed(snapshot: Snapshot) -> Snapshot:
@@ -376,7 +394,24 @@ def with_headers(snapshot: Snapshot, reading: FacetReading) -> Snapshot:
         entries={**snapshot.entries, reading.evidence.facet: reading.entries},
         evidence=seen,
         locations={**reading.locations, **snapshot.locations, **_of_exports(reading)},
-        provenance=msgspec.structs.replace(snapshot.provenance, headers=headers or msgspec.UNSET),
+        provenance=msgspec.structs.replace(
+            snapshot.provenance, headers=headers or msgspec.UNSET, tags=_joined_tags(snapshot, reading)
+        ),
+    )
+
+
+def _joined_tags(snapshot: Snapshot, reading: FacetReading) -> Tags | msgspec.UnsetType:
+    """How types are mentioned: as headers of C do, and of the types that these do not have, as the library does."""
+    tags = snapshot.provenance.tags
+    if reading.bare is None:
+        return tags
+    if not isinstance(tags, Tags):  # nothing else is of C
+        names = (name for name in snapshot.entries.get("layout", ()) if name.kind in ("record", "enum"))
+        tags = Tags(tuple(name.spelling for name in names if name.spelling.isidentifier()))
+    own, declared = _tags(reading), {name.spelling for name in reading.entries}
+    return Tags(
+        tuple(sorted({*own.bare, *(each for each in tags.bare if each not in declared)})),
+        tuple(sorted({*own.unions, *(each for each in tags.unions if each not in declared)})),
     )
 
 

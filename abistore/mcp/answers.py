@@ -299,14 +299,15 @@ class ChangeItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 def change_item(change: ReportedFinding, level: Level, card: ChangeKind | None = None) -> ChangeItem:
     """A finding at a level of detail, whole at ``full``; ``card`` is what is known of its kind."""
     told = str if level == "full" else brief
+    old, new = change.shown
     base = ChangeItem(
         id=change.id,
         kind=change.kind,
         symbol=told(change.symbol),
         description=told(change.description),
         impact=change.impact,
-        old_value=None if change.old_value is None else told(change.old_value),
-        new_value=None if change.new_value is None else told(change.new_value),
+        old_value=None if old is None else told(old),
+        new_value=None if new is None else told(new),
         source_location=_place(change.source_location),
         display=told(change.display) if change.display != change.symbol else "",
         part=told(change.part),

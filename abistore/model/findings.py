@@ -86,7 +86,8 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
 
     ``kind`` is the rule's full name (``func_removed``, or ``func_removed.dispatched`` of a variant); ``part`` names the
     field, enumerator or parameter of ``name`` that changed, or is empty. ``old_value`` and ``new_value`` are spelled
-    for a C or C++ programmer, ``None`` where a side has none.
+    for a C or C++ programmer, ``None`` where a side has none; ``in_c`` are both with the keywords that tags have in C
+    (``struct point*``), where that differs. These are for people, and no part of the identity.
     ``affected`` are the exported names through which consumers meet the change, sorted. ``consequences`` are findings
     that follow from this one: they have no weight of their own. One that is ``bound`` breaks consumers in a way that no
     other finding determines: the identity of its cause covers it. ``location`` is where the declaration stands in the
@@ -114,6 +115,12 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     suppression_reason: str = ""
     suppression_expires: date | None = None
     bound: bool = False
+    in_c: tuple[str | None, str | None] | None = None
+
+    @property
+    def shown(self) -> tuple[str | None, str | None]:
+        """The old and the new value as people read them."""
+        return self.in_c or (self.old_value, self.new_value)
 
 
 def order(finding: Finding) -> tuple[object, ...]:

@@ -405,12 +405,23 @@ def loaded_as(provenance: Provenance) -> tuple[str, ...]:
     return (*package.loaded_as, package.member.rpartition("/")[2]) if isinstance(package, PackageRead) else ()
 
 
+class Tags(msgspec.Struct, frozen=True, omit_defaults=True, cache_hash=True):
+    """How sources of C mention records and enumerations: by a tag behind its keyword, ``struct point``.
+
+    ``bare`` names have no keyword: a typedef gives an unnamed type its only name, or sources of C++ use it. ``unions``
+    are names whose keyword is ``union``. Both are sorted.
+    """
+
+    bare: tuple[str, ...] = ()
+    unions: tuple[str, ...] = ()
+
+
 class Provenance(msgspec.Struct, frozen=True):
     """What identifies the input and the tools. Never part of a digest; file names are base names.
 
     ``headers`` is unset where none were read, ``package`` where the library was a file of its own,
-    and ``product_version`` where the file has no word of its own about it: the version resource of a DLL, the current
-    version of a dylib.
+    ``product_version`` where the file has no word of its own about it (the version resource of a DLL, the current
+    version of a dylib), and ``tags`` where no source is known to be of C.
     """
 
     file: str = ""
@@ -425,6 +436,7 @@ class Provenance(msgspec.Struct, frozen=True):
     headers: HeadersRead | msgspec.UnsetType = msgspec.UNSET
     package: PackageRead | msgspec.UnsetType = msgspec.UNSET
     product_version: str | msgspec.UnsetType = msgspec.UNSET
+    tags: Tags | msgspec.UnsetType = msgspec.UNSET
 
 
 class ReleaseTag(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

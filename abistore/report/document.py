@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from abistore.model.declarations import TYPES, Kind, Name
 from abistore.model.findings import Comparison, Finding, Impact
 from abistore.model.layout import Layouts
-from abistore.model.names.spelling import declare, spell, spelled_out
+from abistore.model.names.spelling import Mention, declare, mentions, spell, spelled_out
 from abistore.model.shapes import Field, Record
 from abistore.model.snapshot import Snapshot, Variants
 from abistore.model.words import counted
@@ -162,11 +162,11 @@ def declaration_of(finding: Finding, old: Snapshot, new: Snapshot) -> ComparedDe
 
 
 def _declared(findings: Iterable[Finding], old: Snapshot, new: Snapshot) -> tuple[ComparedDeclaration, ...]:
-    before, after = _Side(old), _Side(new)
+    before, after = map(_Side, (old, new), mentions(old, new))
     said: dict[Name, set[tuple[str | None, str | None]]] = {}
     for finding in findings:
         if finding.name.kind not in {"library", "import"}:
-            said.setdefault(finding.name, set()).add((finding.old_value, finding.new_value))
+            said.setdefault(finding.name, set()).add(finding.shown)
     made = (
         ComparedDeclaration(
             name.spelling, name.kind, before.text(name), after.text(name), before.layout(name), after.layout(name)
@@ -203,8 +203,9 @@ def _head(text: str | None, value: str | None) -> str | None:
 
 
 class _Side:
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, mention: Mention) -> None:
         self._snapshot = snapshot
+        self._mention = mention
         self._layouts = Layouts(snapshot)
 
     def _variants(self, name: Name) -> Variants:
@@ -213,7 +214,8 @@ class _Side:
     def text(self, name: Name) -> str | None:
         """What ``name`` declares, all its variants one below the other."""
         shapes = self._variants(name)
-        return "\n".join(spelled_out(name, shapes, self._snapshot, self._layouts)) if shapes else None
+        told = spelled_out(name, shapes, self._snapshot, self._layouts, mention=self._mention)
+        return "\n".join(told) if shapes else None
 
     def layout(self, name: Name) -> RecordLayout | None:
         """The members of the record ``name``; of its first variant where it has several."""
@@ -247,7 +249,7 @@ class _Side:
             yield Member(spell(base.type), f"base {spell(base.type)}", offset, room, "base")
 
     def _field(self, field: Field) -> Member:
-        text = declare(field.type, field.name)
+        text = declare(field.type, field.name, self._mention)
         if field.bit_size is not None:
             return Member(field.name, f"{text} : {field.bit_size}", field.offset, field.bit_size, "field")
         return Member(field.name, text, field.offset, 8 * (self._layouts.size(field.type) or 0), "field")

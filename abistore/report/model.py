@@ -201,7 +201,8 @@ class ReportedFinding(msgspec.Struct, frozen=True):
     existing approval does not hold, and ``lapse`` whether it is over or does not apply. ``review`` is what somebody
     said of it. ``consumers`` are the known programs that a break hurts, if the report was to name them.
     ``since`` is the earlier build in which the declaration became what it is, where the store knows one. ``witness`` is
-    a program that shows the finding, where witnesses were asked for.
+    a program that shows the finding, where witnesses were asked for. ``in_c`` are the old and the new value with the
+    keywords that tags have in C (``struct point*``), where that differs.
     """
 
     id: str
@@ -235,6 +236,12 @@ class ReportedFinding(msgspec.Struct, frozen=True):
     covers: tuple[str, ...] = ()
     since: str = ""
     witness: Witness | msgspec.UnsetType = msgspec.UNSET
+    in_c: tuple[str | None, str | None] | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def shown(self) -> tuple[str | None, str | None]:
+        """The old and the new value as people read them."""
+        return (self.old_value, self.new_value) if isinstance(self.in_c, msgspec.UnsetType) else self.in_c
 
 
 class ChangeKind(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ from os.path import commonpath, normpath
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final, cast
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from abistore.model.declarations import SELF, Facet, Name
@@ -365,6 +366,7 @@ def reported(finding: Finding, identity: str) -> ReportedFinding:
         suppression_reason=finding.suppression_reason,
         suppression_expires=finding.suppression_expires,
         covers=covered(finding),
+        in_c=finding.in_c or UNSET,
     )
 
 

@@ -249,7 +249,7 @@ def _unseen(last_good: DatedRelease, versions: Sequence[str]) -> Iterator[str]:
 
 
 def _change(change: ReportedFinding) -> str:
-    values = [value for value in (change.old_value, change.new_value) if value not in {None, change.display}]
+    values = [value for value in change.shown if value not in {None, change.display}]
     told = f": {' -> '.join(shortened(value or '') or '' for value in values)}" if values else ""
     part = f" ({change.part})" if change.part else ""
     return f"{change.impact}  {change.kind}  {shortened(change.display)}{part}{told}  [{change.id[:12]}]"

@@ -212,16 +212,17 @@ def values(finding: ReportedFinding) -> tuple[str, ...]:
     For a declaration that was added or removed, only what its name does not say: ``enum class``. For several exports
     at once nothing, as the affected exports list them.
     """
+    old, new = finding.shown
     known = {None, finding.symbol, finding.display}
-    if not {finding.old_value, finding.new_value} - known:
+    if not {old, new} - known:
         return ()
-    if None in (finding.old_value, finding.new_value):
-        value = finding.old_value or finding.new_value or ""
+    if None in (old, new):
+        value = old or new or ""
         if finding.part.endswith(f" {value}") or _lists_affected(finding, value):
             return ()
         if value in {f"{sort} {finding.display}" for sort in SORTS}:
             return (value.removesuffix(f" {finding.display}"),)
-    both = (finding.old_value,) if finding.old_value == finding.new_value else (finding.old_value, finding.new_value)
+    both = (old,) if old == new else (old, new)
     return tuple(value if value is not None else "(none)" for value in map(shortened, both))
 
 
@@ -230,7 +231,7 @@ def value_lines(finding: ReportedFinding) -> list[str]:
     both = values(finding)
     if not any("\n" in value for value in both):
         return [" -> ".join(both)] if both else []
-    return differing(ComparedDeclaration(finding.symbol, finding.subject, finding.old_value, finding.new_value))
+    return differing(ComparedDeclaration(finding.symbol, finding.subject, *finding.shown))
 
 
 def differing(declared: ComparedDeclaration) -> list[str]:
@@ -317,7 +318,7 @@ def concern(finding: ReportedFinding, text: str) -> Concern | None:
         return "name"
     if any(text in each or text in named(each) for each in finding.affected):
         return "affected"
-    if any(text in each for each in (finding.old_value, finding.new_value) if each):
+    if any(text in each for each in (finding.old_value, finding.new_value, *finding.shown) if each):
         return "value"
     if text in finding.part:
         return "part"

@@ -199,7 +199,7 @@ def unseen(details: ConsumerDetails) -> Iterator[str]:
 
 def told(sort: BreakSort, finding: ReportedFinding) -> BrokenBy:
     """A finding as what breaks a consumer."""
-    values = " -> ".join(value for value in (finding.old_value, finding.new_value) if value is not None)
+    values = " -> ".join(value for value in finding.shown if value is not None)
     detail = ": ".join(filter(None, (finding.part, values)))
     return BrokenBy(sort, finding.symbol, finding.kind, detail)
 

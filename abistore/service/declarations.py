@@ -18,7 +18,7 @@ from abistore.model import words
 from abistore.model.declarations import EXPORTS, FACETS, SELF, TYPES, Declared, Facet, Kind, Name
 from abistore.model.history import LogEvent, Release
 from abistore.model.names.qualified import demangle, normal_name
-from abistore.model.names.spelling import spelled_out
+from abistore.model.names.spelling import Mention, mention_of, mentions, spelled_out
 from abistore.model.reach import Reach
 from abistore.model.shapes import AnyShape, Function, Library, Variable
 from abistore.model.snapshot import (
@@ -527,7 +527,8 @@ def _difference(name: Name, sides: tuple[Snapshot, Snapshot]) -> DeclarationDiff
     state: DifferenceState = "same" if before == after else "changed"
     if not before or not after:
         state = "added" if after else "removed"
-    texts = _text(name, before, sides[0]), _text(name, after, sides[1])
+    old, new = mentions(*sides)
+    texts = _text(name, before, sides[0], old), _text(name, after, sides[1], new)
     told = display(name, (*before, *after))
     return DeclarationDifference(name, told, facet, state, differing_lines(name, *texts), spelled_alike(before, after))
 
@@ -545,8 +546,8 @@ def _shared_facet(name: Name, sides: tuple[Snapshot, Snapshot]) -> Facet:
     return _facet(name, old & new or old | new)
 
 
-def _text(name: Name, shapes: Variants, side: Snapshot) -> str | None:
-    return "\n".join(spelled_out(name, shapes, side)) if shapes else None
+def _text(name: Name, shapes: Variants, side: Snapshot, mention: Mention) -> str | None:
+    return "\n".join(spelled_out(name, shapes, side, mention=mention)) if shapes else None
 
 
 def spelled_alike(before: Variants, after: Variants) -> tuple[str, ...]:
@@ -599,7 +600,7 @@ def _of_kinds(snapshot: Snapshot, kinds: Sequence[Kind]) -> set[Name]:
 
 def _listed_name(snapshot: Snapshot, name: Name) -> DeclaredName:
     facet = _facet(name, [each for each in OF_TYPES if snapshot.variants(each, name)])
-    text = _text(name, snapshot.variants(facet, name), snapshot) or ""
+    text = _text(name, snapshot.variants(facet, name), snapshot, mention_of(snapshot.provenance)) or ""
     return DeclaredName(name, display(name, snapshot.described(name)), "" if "\n" in text else text)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
+from functools import partial
 from heapq import merge
 from shlex import quote
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
@@ -17,7 +18,7 @@ from abistore.model.declarations import TYPES, Facet, Name
 from abistore.model.findings import Side, is_whole
 from abistore.model.history import FindingReview, LineKey, LogEvent, Release, ReviewState, Sighting
 from abistore.model.labels import Given, check_not_blank
-from abistore.model.names.spelling import spelled_out
+from abistore.model.names.spelling import mention_of, spelled_out
 from abistore.model.shapes import Alias, AnyShape, Named, Qualified
 from abistore.model.versions import DeprecationWindow, Moment, is_open, opens, window
 from abistore.report.document import declaration_of
@@ -431,7 +432,8 @@ def _no_declaration(store: Store, name: str, library: str | None, keys: Sequence
 
 
 def _log_entry(event: LogEvent, built: DatedRelease) -> LogEntry:
-    languages = event.release.provenance.languages
+    sources = event.release.provenance
+    spelled = partial(spelled_out, event.name, languages=sources.languages, mention=mention_of(sources))
     return LogEntry(
         line=event.release.line,
         version=event.release.version,
@@ -440,8 +442,8 @@ def _log_entry(event: LogEvent, built: DatedRelease) -> LogEntry:
         display=display(event.name, event.after or event.before),
         facet=event.facet,
         action=event.action,
-        before=tuple(spelled_out(event.name, event.before, languages=languages)),
-        after=tuple(spelled_out(event.name, event.after, languages=languages)),
+        before=tuple(spelled(event.before)),
+        after=tuple(spelled(event.after)),
         built=built,
         first_stored=event.first_stored,
         alias_of=next((stood for shape in event.after or event.before if (stood := _stood_for(shape))), None),

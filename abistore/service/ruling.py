@@ -159,7 +159,7 @@ def _suppression_text(finding: ReportedFinding) -> Iterator[str]:
     where = f" ({_comment(location_of(finding))})" if finding.source_location else ""
     part = f": {_comment(finding.part)}" if finding.part else ""
     yield f"{finding.impact}: {_comment(finding.display)}{part}: {_comment(finding.description)}{where}"
-    values = (finding.old_value or "(none)", finding.new_value or "(none)")
+    values = (each or "(none)" for each in finding.shown)
     yield f"  {' -> '.join(map(_comment, values))}; affects {counted(finding.affected_count, 'export')}"
 
 

@@ -260,7 +260,7 @@ def _of_headers(stored: Snapshot, headers: HeaderOptions, patch: str, declaratio
     before = _read(stored, headers, NO_EDITS)
     after = _read(stored, headers, HeaderEdits(files, declarations))
     _check_parses(before.evidence, after.evidence)
-    return HeaderEdit(before.entries, after.entries)
+    return HeaderEdit(before.entries, after.entries, bare=after.bare or frozenset())
 
 
 def _check_parses(before: Evidence, after: Evidence) -> None:
@@ -307,9 +307,8 @@ def _of_stored(stored: Snapshot, declarations: str) -> HeaderEdit:
         reading = _read(stored, options, NO_EDITS)
     after = {_meant(stored, name): shapes for name, shapes in reading.entries.items() if _is_declared(shapes)}
     before = {name: found for name in after if (found := _stored(stored, name))}
-    return HeaderEdit(
-        before, {name: _as_stored(shapes, before.get(name)) for name, shapes in after.items()}, whole=False
-    )
+    made = {name: _as_stored(shapes, before.get(name)) for name, shapes in after.items()}
+    return HeaderEdit(before, made, whole=False, bare=reading.bare or frozenset())
 
 
 @contextmanager

@@ -96,7 +96,7 @@ def test_a_pure_method_is_drawn_as_pure(abistore: Call) -> None:
         ("any", "typedef union any any;"),
         ("colour", "typedef enum colour colour;"),
         ("hidden", "typedef struct hidden* hidden;"),
-        ("crate", "typedef box crate;"),
+        ("crate", "typedef struct box crate;"),
     ],
 )
 def test_an_alias_of_the_spelling_of_its_tag_is_written_with_the_tag(

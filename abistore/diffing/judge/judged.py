@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace as replace_struct
 
-from abistore.diffing.context import RULES, Context, Renames, rules_for
+from abistore.diffing.context import RULES, Context, Note, Renames, rules_for
 from abistore.diffing.declarations import FacetDeclarations
 from abistore.diffing.evidence_gaps import UnseenMark, comparable, marks, not_checked
 from abistore.diffing.judge.consequences import fold
@@ -21,6 +21,7 @@ from abistore.diffing.parts import InMode, SourceBreak, Unexplained, WorstImpact
 from abistore.diffing.reuse import Differing, differing, renewed
 from abistore.diffing.scopes import Move, aligned, may_move, moves_of
 from abistore.diffing.side import SideFacts
+from abistore.diffing.spelled import Spelled, in_c
 from abistore.diffing.tables import number_deltas
 from abistore.errors import Incomparable
 from abistore.model.declarations import FACETS, SELF, Added, Changed, Delta, Facet, Name, Removed, Subject
@@ -37,6 +38,7 @@ from abistore.model.findings import (
     order,
 )
 from abistore.model.format_gaps import VARIANT, unlike, unrecorded_by
+from abistore.model.names.spelling import mentions
 from abistore.model.reach import DECLARING
 from abistore.model.shapes import HeadersMode
 from abistore.model.snapshot import MODES, HeadersRead, Location, Snapshot, Variants, snapshot_digest
@@ -139,15 +141,25 @@ def findings_of(delta: Delta[Any], facet: Facet, context: Context) -> Iterator[F
                 description=note.description,
                 impact=rule.impact,
                 facet=rule.evidence,
-                old_value=note.old,
-                new_value=note.new,
+                old_value=None if note.old is None else str(note.old),
+                new_value=None if note.new is None else str(note.new),
                 location=_location(delta, context),
                 affected=_affected(delta, note.affected, context),
                 gone=isinstance(delta, Removed),
+                in_c=_in_c(note, context),
             )
     if isinstance(delta, Changed):
         for child in children(delta, context):
             yield from findings_of(child, facet, context)
+
+
+def _in_c(note: Note, context: Context) -> tuple[str | None, str | None] | None:
+    """The values of a note as C spells them, where they are different then."""
+    if not isinstance(note.old, Spelled) and not isinstance(note.new, Spelled):
+        return None
+    sides = zip((note.old, note.new), mentions(context.old.snapshot, context.new.snapshot), strict=True)
+    old, new = (None if value is None else in_c(value, mention) for value, mention in sides)
+    return None if (old, new) == (note.old, note.new) else (old, new)
 
 
 def _location(delta: Delta[Any], context: Context) -> Location | None:
@@ -391,7 +403,9 @@ def told_of_own(findings: Iterable[Finding], context: Context) -> Iterator[Findi
             subject = Subject(finding.name, finding.part)
             old, new = (SourceBreak(finding.description, value) for value in (finding.old_value, finding.new_value))
             for own in findings_of(Changed(subject, old, new), "source", context):
-                yield replace_struct(own, gone=finding.gone, location=finding.location)
+                is_same = (own.old_value, own.new_value) == (finding.old_value, finding.new_value)
+                shown = finding.in_c if is_same else own.in_c
+                yield replace_struct(own, gone=finding.gone, location=finding.location, in_c=shown)
         else:
             yield finding
 

@@ -31,7 +31,7 @@ from abistore.model.shapes import (
     Variable,
     VirtualMethod,
 )
-from abistore.model.snapshot import Snapshot, Variants, only_described
+from abistore.model.snapshot import Snapshot, Tags, Variants, only_described
 from abistore.model.structure import embedded
 
 
@@ -243,11 +243,13 @@ class HeaderEdit(msgspec.Struct, frozen=True):
     """What the headers declared before an edit, and what they declare after it.
 
     Without the headers an edit is not ``whole``: it tells of the declarations that it changes, and of no others.
+    ``bare`` are the names of types that are no tags of C in what is declared after it.
     """
 
     before: Declarations
     after: Declarations
     whole: bool = True
+    bare: frozenset[str] = frozenset()
 
     @property
     def names(self) -> tuple[Name, ...]:
@@ -271,6 +273,16 @@ def as_declared(stored: Snapshot, edit: HeaderEdit) -> Snapshot:
     known = stored.entries.get("layout", {})
     before = {name: _as_built(known.get(name, ()), variants) for name, variants in edit.before.items()}
     return with_entries(stored, {"source": before}, headers=True)
+
+
+def _with_new_names(declared: Snapshot, edit: HeaderEdit) -> Snapshot:
+    """The release that knows which types that are new in the edit have no tag."""
+    tags = declared.provenance.tags
+    new = {name.spelling for name in edit.after if not declared.has(name)} & edit.bare
+    if not new or not isinstance(tags, Tags):
+        return declared
+    tags = replace(tags, bare=tuple(sorted({*tags.bare, *new})))
+    return replace(declared, provenance=replace(declared.provenance, tags=tags))
 
 
 def _as_built(layout: Variants, declared: Variants) -> Variants:
@@ -572,7 +584,7 @@ def judge_edit(stored: Snapshot, edit: HeaderEdit, by: Ruling | None = None) -> 
 
     Raises what :func:`abistore.diffing.judge.judged.compare` does.
     """
-    declared = as_declared(stored, edit)
+    declared = _with_new_names(as_declared(stored, edit), edit)
     after = edited(declared, edit)
     found = compare(declared, after, by)
     ways = tuple(_ways(declared, edit, by)) if found.verdict >= Verdict.API_BREAK else ()

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from abistore.diffing.context import Context
 from abistore.diffing.evidence_gaps import read_as_another_language
 from abistore.diffing.side import SideFacts
+from abistore.diffing.spelled import listed
 from abistore.diffing.types.mentions import is_reserved
 from abistore.diffing.types.sameness import Sameness, flat_fields, plain
 from abistore.model.declarations import Argument, Changed, Declared, InlineBody, Name, Trait, blake2b
@@ -102,8 +103,8 @@ def identified_examples(symbols: Sequence[str]) -> str:
 
 def abridged(texts: Sequence[str]) -> str:
     """The first few of ``texts``, and where there are more, how many and a digest of all, for the same reason."""
-    shown = ", ".join(texts[:EXAMPLES])
-    return f"{shown}, ... {_all_of(texts)}" if len(texts) > EXAMPLES else shown
+    shown = listed(texts[:EXAMPLES])
+    return shown + f", ... {_all_of(texts)}" if len(texts) > EXAMPLES else shown
 
 
 def _all_of(texts: Sequence[str]) -> str:

@@ -18,11 +18,11 @@ from abistore.diffing.kinds.records import is_default
 from abistore.diffing.parts import UnusedEnum
 from abistore.diffing.retyping import Retyped, TypedSubject, graded, variants_of
 from abistore.diffing.rules.evidence import is_time64
+from abistore.diffing.spelled import spell
 from abistore.diffing.types.sameness import Sameness
 from abistore.model.declarations import Added, Changed, Delta, Removed
 from abistore.model.findings import Impact
 from abistore.model.hints import matches
-from abistore.model.names.spelling import spell
 from abistore.model.shapes import Alias, Enum, Enumerator, Named, Opaque, Pointer, Record, TypeRef
 from abistore.model.words import counted
 

@@ -16,11 +16,11 @@ from abistore.diffing.kinds.objects import is_block_of_another
 from abistore.diffing.kinds.parameter_types import TypeDifference, difference
 from abistore.diffing.parts import Agreement, HeaderIncludes, InMode, Parameter, Result, SourceBreak, TakenName, Variant
 from abistore.diffing.side import SideFacts
+from abistore.diffing.spelled import declaration, spell
 from abistore.diffing.surface.export_table import is_allocator
 from abistore.model.declarations import TYPES, Added, Changed, Declared, Name, Removed
 from abistore.model.findings import Impact, evidence_rank
 from abistore.model.names.qualified import demangle, without_parameters
-from abistore.model.names.spelling import declaration, spell
 from abistore.model.shapes import Alias, Foreign, Library
 from abistore.model.snapshot import Evidence, HeaderOutline, HeadersRead
 from abistore.model.words import counted

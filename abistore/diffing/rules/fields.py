@@ -21,11 +21,11 @@ from abistore.diffing.kinds.records import (
 )
 from abistore.diffing.parts import FieldGroup
 from abistore.diffing.retyping import Retyped, TypedSubject, variants_of
+from abistore.diffing.spelled import declare, listed
 from abistore.diffing.types.mentions import is_opaque_storage, is_reserved
 from abistore.diffing.types.sameness import InnerField, flat_fields, plain
 from abistore.model.declarations import Added, Changed, Removed
 from abistore.model.findings import Impact
-from abistore.model.names.spelling import declare
 from abistore.model.shapes import WIDTH, Field, Record
 
 
@@ -33,12 +33,16 @@ def spelled(field: Field | InnerField) -> str:
     """``field`` as its record declares it."""
     own = plain(field)
     text = declare(own.type, own.name)
-    return text if own.bit_size is None else f"{text} : {own.bit_size}"
+    return text if own.bit_size is None else text + f" : {own.bit_size}"
 
 
 def _place(field: Field | InnerField) -> str:
     offset = plain(field).offset
     return f"offset {offset // 8}" + (f":{offset % 8}" if offset % 8 or plain(field).bit_size is not None else "")
+
+
+def _placed(field: Field | InnerField) -> str:
+    return spelled(field) + f" at {_place(field)}"
 
 
 def _in_union(field: Removed[Field] | Changed[Field]) -> bool:
@@ -65,7 +69,7 @@ def type_field_added(field: Added[Field | InnerField], context: Context) -> Iter
     """
     place = place_of(field, context)
     if place is FieldPlace.BETWEEN or (place is FieldPlace.END and not grows_safely(record_of(field), context)):
-        yield Note("a field was added", None, f"{spelled(field.new)} at {_place(field.new)}")
+        yield Note("a field was added", None, _placed(field.new))
 
 
 @rule(Impact.RISK, variant="trailing", evidence="layout", element="types", action="added")
@@ -81,7 +85,7 @@ def type_field_added_trailing(field: Added[Field | InnerField], context: Context
     Fix: hide the definition from consumers, or document that the struct will grow.
     """
     if place_of(field, context) is FieldPlace.END and grows_safely(record_of(field), context):
-        yield Note("a field was appended", None, f"{spelled(field.new)} at {_place(field.new)}")
+        yield Note("a field was appended", None, _placed(field.new))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="added")
@@ -97,7 +101,7 @@ def type_field_added_compatible(field: Added[Field | InnerField], context: Conte
     gone = ", ".join(name or "a field without a name" for name in replaced_by(field, context))
     if _lies_free(field, context) and (gone or not _is_unset(field, context)):
         place = f"in place of {gone}, which was removed" if gone else "in padding"
-        yield Note(f"a field was added {place}", None, f"{spelled(field.new)} at {_place(field.new)}")
+        yield Note(f"a field was added {place}", None, _placed(field.new))
 
 
 @rule(Impact.BREAKING, variant="uninitialized", evidence="layout", element="types", action="added")
@@ -112,7 +116,7 @@ def type_field_added_uninitialized(field: Added[Field | InnerField], context: Co
     Fix: construct objects in functions that the library exports, or add the field to a class with a new name.
     """
     if _is_left_unset(field, context) and _is_uninitialized(field, context):
-        yield Note("a field was added in padding", None, f"{spelled(field.new)} at {_place(field.new)}")
+        yield Note("a field was added in padding", None, _placed(field.new))
 
 
 @rule(Impact.RISK, variant="unset", evidence="layout", element="types", action="added")
@@ -128,9 +132,9 @@ def type_field_added_unset(field: Added[Field | InnerField], context: Context) -
     """
     if _is_unbounded(field, context):
         if _is_unset(field, context):
-            yield Note("a flexible array was added", None, f"{spelled(field.new)} at {_place(field.new)}")
+            yield Note("a flexible array was added", None, _placed(field.new))
     elif _is_left_unset(field, context) and not _is_uninitialized(field, context):
-        yield Note("a field was added in padding", None, f"{spelled(field.new)} at {_place(field.new)}")
+        yield Note("a field was added in padding", None, _placed(field.new))
 
 
 def _is_left_unset(field: Added[Field | InnerField], context: Context) -> bool:
@@ -169,7 +173,7 @@ def used_reserved_field(
     """
     if isinstance(field, Added):
         if place_of(field, context) is FieldPlace.RESERVED and not is_reserved(plain(field.new)):
-            yield Note("reserved storage is used", None, f"{spelled(field.new)} at {_place(field.new)}")
+            yield Note("reserved storage is used", None, _placed(field.new))
     elif (
         is_reserved(plain(field.old))
         and not is_reserved(plain(field.new))
@@ -192,7 +196,7 @@ def type_field_removed(field: Removed[Field], context: Context) -> Iterator[Note
     """
     hidden = _is_hidden(field, context)
     if not (is_reserved(field.old) or hidden or _in_union(field) or is_retired(field, context)):
-        yield Note("a field was removed", f"{spelled(field.old)} at {_place(field.old)}", None)
+        yield Note("a field was removed", _placed(field.old), None)
 
 
 @rule(Impact.RISK, variant="to_reserved", evidence="layout", element="types", action="removed")
@@ -206,7 +210,7 @@ def type_field_removed_to_reserved(field: Removed[Field], context: Context) -> I
     """
     hidden = _is_hidden(field, context)
     if not (is_reserved(field.old) or hidden or _in_union(field)) and is_retired(field, context):
-        yield Note("the field became reserved storage", f"{spelled(field.old)} at {_place(field.old)}", None)
+        yield Note("the field became reserved storage", _placed(field.old), None)
 
 
 @rule(Impact.RISK, variant="private", evidence="layout", element="types", action="removed")
@@ -219,7 +223,7 @@ def type_field_removed_private(field: Removed[Field | InnerField], context: Cont
     """
     own = plain(field.old)
     if _is_hidden(field, context) and not is_reserved(own):
-        yield Note("a private field was removed", f"{spelled(field.old)} at {_place(field.old)}", None)
+        yield Note("a private field was removed", _placed(field.old), None)
 
 
 @rule(Impact.COMPATIBLE, variant="reserved", evidence="layout", element="types", action="removed")
@@ -231,7 +235,7 @@ def type_field_removed_reserved(field: Removed[Field | InnerField], context: Con
     Fix: keep the storage for future fields.
     """
     if is_reserved(plain(field.old)) and not is_reused(field, context):
-        yield Note("reserved storage was removed", f"{spelled(field.old)} at {_place(field.old)}", None)
+        yield Note("reserved storage was removed", _placed(field.old), None)
 
 
 # --- changed ------------------------------------------------------------------------------------------------------
@@ -344,7 +348,7 @@ def anon_field_changed(field: Changed[InnerField] | Removed[InnerField], context
     if isinstance(field, Removed):
         own = plain(field.old)
         if own.access != "private" and not is_reserved(own):
-            yield Note("an anonymous member was removed", f"{spelled(field.old)} at {_place(field.old)}", None)
+            yield Note("an anonymous member was removed", _placed(field.old), None)
     elif field_type(field, context) is FieldType.DIFFERENT:
         yield Note("the type of an anonymous member changed", spelled(field.old), spelled(field.new))
 
@@ -401,7 +405,7 @@ def type_field_type_changed_grouping(group: Changed[FieldGroup]) -> Iterator[Not
 
 
 def _list(group: FieldGroup) -> str:
-    return ", ".join(spelled(field) for field in group.fields)
+    return listed(map(spelled, group.fields))
 
 
 @rule(Impact.COMPATIBLE, variant="private", evidence="layout", element="types", action="changed")

@@ -18,12 +18,12 @@ from abistore.diffing.parts import (
 )
 from abistore.diffing.retyping import Retyped, TypedSubject, graded, variants_of
 from abistore.diffing.side import SideFacts
+from abistore.diffing.spelled import declaration, declare, signature, spell
 from abistore.diffing.surface.consumers import is_for_derived
 from abistore.diffing.types.sameness import Sameness
 from abistore.model.declarations import Changed, Name
 from abistore.model.findings import Impact
 from abistore.model.names.qualified import demangle
-from abistore.model.names.spelling import declaration, declare, signature, spell
 from abistore.model.shapes import (
     WIDTH,
     Access,
@@ -101,9 +101,8 @@ def func_params_changed_prototype(function: Changed[Function], context: Context)
 
 
 def _prototype(function: Function) -> str:
-    return signature(function, c=True) + (
-        " without a prototype" if function.parameters and not function.prototyped else ""
-    )
+    said = " without a prototype" if function.parameters and not function.prototyped else ""
+    return signature(function, c=True) + said
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
@@ -220,7 +219,7 @@ def _deletion(function: Changed[Function]) -> Note:
     method = function.new.method
     if method is not None and method.defaulted:  # ``= default`` of a class of which a part has no such member
         return Note("the compiler no longer generates the member", signature(function.old), None)
-    return Note("the function is deleted", signature(function.old), f"{signature(function.new)} = delete")
+    return Note("the function is deleted", signature(function.old), signature(function.new) + " = delete")
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")

@@ -10,11 +10,11 @@ from abistore.diffing.kinds.abilities import graduated, is_experimental
 from abistore.diffing.kinds.parameter_types import accepts, serves
 from abistore.diffing.parts import PublicHeader, UnexportedDeclaration
 from abistore.diffing.side import SideFacts
+from abistore.diffing.spelled import declaration
 from abistore.diffing.types.sameness import Sameness
 from abistore.model.declarations import NOT_EXPORTED, Added, Changed, Declared, Name, Removed, Trait
 from abistore.model.findings import Impact
 from abistore.model.names.qualified import demangle
-from abistore.model.names.spelling import declaration
 from abistore.model.names.symbols import is_const_member, without_const
 from abistore.model.shapes import AnyShape, Function, Variable
 

@@ -19,10 +19,10 @@ from abistore.diffing.kinds.parameter_types import (
 )
 from abistore.diffing.parts import Parameter, Result
 from abistore.diffing.retyping import Retyped, TypedSubject, graded, variants_of
+from abistore.diffing.spelled import spell
 from abistore.diffing.types.sameness import Sameness
 from abistore.model.declarations import Changed
 from abistore.model.findings import Impact
-from abistore.model.names.spelling import spell
 
 
 def _is(parameter: Changed[Parameter], context: Context, expected: TypeDifference) -> bool:

@@ -25,11 +25,11 @@ from abistore.diffing.parts import (
     Unexplained,
     UnreachedType,
 )
+from abistore.diffing.spelled import declaration, declare, listed, spell
 from abistore.diffing.types.sameness import Sameness
 from abistore.diffing.types.vtables import plainly, spelled
 from abistore.model.declarations import Added, Changed, Declared, Name, Removed
 from abistore.model.findings import Impact
-from abistore.model.names.spelling import declaration, declare, spell
 from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Inline, Named, Node, Opaque, Record, TypeRef
 from abistore.model.words import counted
 
@@ -330,10 +330,10 @@ def declaration_changed(declared: Changed[Unexplained]) -> Iterator[Note]:
     """
     name = declared.subject.name
     old, new = declared.old.shape, declared.new.shape
-    before, after = declaration(name, old), declaration(name, new)
-    if before == after:
-        before, after = facts(old, new), facts(new, old)
-    yield Note("the declarations changed", before, after)
+    texts: tuple[str, str] = declaration(name, old), declaration(name, new)
+    if texts[0] == texts[1]:
+        texts = facts(old, new), facts(new, old)
+    yield Note("the declarations changed", *texts)
 
 
 def facts(shape: AnyShape, other: AnyShape) -> str:
@@ -446,7 +446,7 @@ def _redefined(what: str, type: Changed[Any], context: Context) -> Iterator[Note
 
 
 def _detailed(outline: str, members: str | None) -> str:
-    return outline if members is None else f"{outline} with {members}"
+    return outline if members is None else listed((outline, members), " with ")
 
 
 def _members(shape: AnyShape, other: AnyShape) -> str | None:
@@ -464,7 +464,7 @@ def _lacking(shape: AnyShape, other: AnyShape) -> list[str]:
     enumerators = getattr(other, "enumerators", ())
     return [
         *(
-            f"{declare(each.type, each.name)} at {each.offset // 8}"
+            declare(each.type, each.name) + f" at {each.offset // 8}"
             for each in getattr(shape, "fields", ())
             if each not in fields
         ),

@@ -17,10 +17,10 @@ from abistore.diffing.parts import (
 )
 from abistore.diffing.renamed_exports import RUNTIME_FAMILIES, parsed
 from abistore.diffing.side import declared_differently
+from abistore.diffing.spelled import declaration
 from abistore.model.declarations import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.hints import is_private_node
-from abistore.model.names.spelling import declaration
 from abistore.model.shapes import Library, Symbol
 from abistore.model.snapshot import symbols_of
 

@@ -507,6 +507,7 @@ def read_layout(
             evidence=replace(evidence, source=source),
             compilers=compilers(info.units),
             languages=languages(info.units),
+            bare=frozenset(types.bare) if any(unit.language in C for unit in info.units if unit.is_loaded) else None,
             debug_files=tuple(each.path.name for each in files if each is not own),
         )
         for each in files:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from abistore.errors import LimitExceeded
 from abistore.extract.dwarf import encoding as dw
 from abistore.extract.dwarf.encoding import Attributes
-from abistore.extract.dwarf.names import Completion, Meanings, Spellings, meaning_of, spelling_of_base
+from abistore.extract.dwarf.names import C, Completion, Meanings, Spellings, meaning_of, spelling_of_base
 from abistore.extract.dwarf.records import TypeSource, default_access, read_enum, read_record, read_signature
 from abistore.extract.dwarf.units import Unit
 from abistore.extract.dwarf.walk import Die, children, parts, skip, tagged, type_at
@@ -251,7 +251,7 @@ class TypeReferences:
     that the library is the C++ runtime itself. Reading a reference never reads a named record's members: such records
     are put on ``pending``. ``declared`` are the DIEs that only declare a record or enum, by name; ``foreign`` holds one
     definition of each name that belongs to the standard library or the compiler's runtime; ``aliases`` the meanings of
-    each alias.
+    each alias; ``bare`` the names of records and enums that are no tags of C.
     """
 
     def __init__(self, info: DebugInfo, completion: Completion, *, runtime: bool) -> None:
@@ -267,6 +267,7 @@ class TypeReferences:
         self.nested: list[int] = []
         self.declared: dict[Name, ForwardDeclaration] = {}
         self.foreign: dict[Name, int] = {}
+        self.bare: set[str] = set()
         self._memo: dict[int, TypeRef] = {-1: self.references.special("type of a missing unit")}
         self._owners: dict[int, tuple[Name, Access] | None] = {}
         self._files: dict[tuple[int, int], str] = {}
@@ -335,6 +336,8 @@ class TypeReferences:
         sort = SORTS[abbreviation.tag]
         named = self.references.named("enum" if sort == "enum" else "record", spelling)
         name = named.name
+        if dw.AT_NAME not in attributes or unit.language not in (None, *C):
+            self.bare.add(spelling)
         if dw.AT_DECLARATION in attributes:
             if name not in self.declared:
                 self.declared[name] = ForwardDeclaration(handle)

@@ -61,6 +61,7 @@ def recorded(parser: HeaderParser, parsed: ParsedHeaders, walked: Walked, *, run
         tuple(sorted(walked.locations.items(), key=by_name)),
         weakened(with_inline(evidence, walked.inline_namespaces), walked.refused),
         _headers_read(parser, parsed, unread or (), walked, runtime=runtime),
+        tuple(sorted(walked.bare)) if parsed.reading.language == "c" else None,
     )
 
 

@@ -127,7 +127,9 @@ def _joined(walks: Sequence[Walked]) -> Walked:
     inline = frozenset[str]().union(*(each.inline_namespaces for each in walks))
     unmade = {name: why for each in walks for name, why in each.unmade.items() if name not in entries}
     lent = frozenset[Name]().union(*(each.lent for each in walks))
-    return Walked(entries, locations, sum(each.refused for each in walks), inline, unmade=unmade, lent=lent)
+    bare = frozenset[str]().union(*(each.bare for each in walks))
+    refused = sum(each.refused for each in walks)
+    return Walked(entries, locations, refused, inline, unmade=unmade, lent=lent, bare=bare)
 
 
 def _widen_early(parser: HeaderParser, parsed: ParsedHeaders) -> None:

@@ -185,7 +185,9 @@ def read_headers(
     if progress:
         progress("headers", 0.95)
     reading = read_apart(options, target, cpp_exports=cpp_exports, runtime=runtime, edits=edits, limits=limits)
-    return FacetReading(reading.evidence, dict(reading.entries), dict(reading.locations), headers=reading.read)
+    bare = None if reading.bare is None else frozenset(reading.bare)
+    entries, locations = dict(reading.entries), dict(reading.locations)
+    return FacetReading(reading.evidence, entries, locations, headers=reading.read, bare=bare)
 
 
 MACRO: Final = "_GLIBCXX_USE_CXX11_ABI"

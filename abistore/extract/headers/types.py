@@ -345,6 +345,16 @@ class HeaderTypes:
         usr = lib.text(lib.getCursorUSR(declaration))
         return any(mark in usr for mark in NAMED_BY_TYPEDEF)
 
+    def without_tags(self) -> frozenset[str]:
+        """The names of the mentioned records and enums of C that are a typedef's."""
+        lib = self.lib
+        found = ((name, lib.text(lib.getCursorUSR(cursor))) for name, cursor in self.mentioned.items())
+        return frozenset(
+            name.spelling
+            for name, usr in found
+            if name.kind != "alias" and usr.endswith(tuple(f"{mark}{name.spelling}" for mark in NAMED_BY_TYPEDEF))
+        )
+
     def _inline(self, cursor: Cursor) -> TypeRef:
         if cursor.d0 in self._open:
             return self.references.special("enclosing unnamed type")

@@ -304,7 +304,7 @@ class Walked(msgspec.Struct, frozen=True):
 
     ``unlaid`` are template instances without a layout, as C++ spells them; ``unmade`` are those that do not compile,
     with the reason. ``padded`` are classes with padding at their end, ``vast`` those that the compiler is not asked
-    about. ``lent`` are types of other projects.
+    about. ``lent`` are types of other projects. ``bare`` are the names of types of C that only a typedef names.
     """
 
     entries: Mapping[Name, Variants]
@@ -316,6 +316,7 @@ class Walked(msgspec.Struct, frozen=True):
     padded: frozenset[Name] = frozenset()
     vast: frozenset[Name] = frozenset()
     lent: frozenset[Name] = frozenset()
+    bare: frozenset[str] = frozenset()
 
 
 class Instantiations(NamedTuple):
@@ -367,6 +368,7 @@ def _settled(walk: UnitWalk, collected: Collected, *, cpp: bool) -> Walked:
         padded=frozenset(walk.records.padded),
         vast=frozenset(walk.records.vast),
         lent=frozenset(collected.lent),
+        bare=frozenset() if cpp else walk.types.without_tags(),
     )
 
 

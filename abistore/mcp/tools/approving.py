@@ -157,7 +157,7 @@ def _held(call: Call, library: str, found: list[ReportedFinding]) -> str:
 
 
 def _told(one: ReportedFinding) -> str:
-    values = " -> ".join(brief(each, 80) for each in (one.old_value, one.new_value) if each is not None)
+    values = " -> ".join(brief(each, 80) for each in one.shown if each is not None)
     name = f"{brief(one.display, 80)}{f': {brief(one.part, 80)}' if one.part else ''}"
     return f"{one.impact.upper()} {one.kind} {name!r}{f' ({values!r})' if values else ''} [{one.id}]"
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Final, TypeAlias, assert_never
 
 from abistore.model.declarations import UNNAMED_ENUM, Argument, Declared, InlineBody, Name
@@ -42,7 +43,7 @@ from abistore.model.shapes import (
     symbol_type,
     visibility,
 )
-from abistore.model.snapshot import Snapshot
+from abistore.model.snapshot import Provenance, Snapshot, Tags
 from abistore.model.words import counted
 from abistore.patterns import pattern
 
@@ -56,36 +57,70 @@ OLD_C: Final = frozenset({"C", "C89", "C99", "C11", "C17"})
 QUALIFIER = pattern(r"(?:_Atomic|const|restrict|volatile)\b")
 
 
-def spell(type: TypeRef) -> str:
+Mention: TypeAlias = Callable[[Name], str]
+"""How a declaration mentions a record, enumeration or alias: ``point``, or ``struct point``."""
+
+
+def bare(name: Name) -> str:
+    """The name alone, as C++ mentions types."""
+    return name.spelling
+
+
+def mention_of(*sources: Provenance) -> Mention:
+    """How the first of the ``sources`` whose tags are known mentions types; :func:`bare` where none are."""
+    return next((_tagging(each.tags) for each in sources if isinstance(each.tags, Tags)), bare)
+
+
+def mentions(old: Snapshot, new: Snapshot) -> tuple[Mention, Mention]:
+    """How both sides mention types. A side that does not tell mentions them as the other one does."""
+    before, after = old.provenance, new.provenance
+    return mention_of(before, after), mention_of(after, before)
+
+
+@lru_cache(maxsize=16)
+def _tagging(tags: Tags) -> Mention:
+    plain, unions = frozenset(tags.bare), frozenset(tags.unions)
+
+    def mention(name: Name) -> str:
+        spelling = name.spelling
+        if name.kind == "alias" or spelling in plain or not spelling.isidentifier():
+            return spelling
+        return f"{'enum' if name.kind == 'enum' else 'union' if spelling in unions else 'struct'} {spelling}"
+
+    return mention
+
+
+def spell(type: TypeRef, mention: Mention = bare) -> str:
     """``type`` without a declarator's name: ``const char*``, ``int (*)(int)``."""
-    return declare(type)
+    return declare(type, "", mention)
 
 
-def declare(type: TypeRef, name: str = "") -> str:
+def declare(type: TypeRef, name: str = "", mention: Mention = bare) -> str:
     """``name`` declared with ``type`` in C declarator syntax: ``int (*handlers[4])(int)``."""
-    return _declare(type, name).replace(NAMELESS, "")
+    return _declare(type, name, mention).replace(NAMELESS, "")
 
 
-def _declare(type: TypeRef, name: str) -> str:
+def _declare(type: TypeRef, name: str, mention: Mention) -> str:
     match type:
         case Named():
-            return _joined(type.name.spelling, name)
+            return _joined(mention(type.name), name)
         case Primitive() | Special():
             return _joined(type.spelling, name)
         case Inline():
-            return _joined(_inline(type.shape), name)
+            return _joined(_inline(type.shape, mention), name)
         case Pointer():
-            return _declare(type.target, _grouped(type.sort, name, type.target))
+            return _declare(type.target, _grouped(type.sort, name, type.target), mention)
         case MemberPointer():
-            return _declare(type.target, _grouped(f"{spell(type.owner)}::*", name, type.target))
+            return _declare(type.target, _grouped(f"{spell(type.owner)}::*", name, type.target), mention)
         case Array(vector=True):
             return _joined(f"{spell(type.element)} __vector({type.count})", name)
         case Array():
-            return _declare(type.element, f"{name}[{'' if type.count is None else type.count}]")
+            return _declare(type.element, f"{name}[{'' if type.count is None else type.count}]", mention)
         case Procedure():
-            return _declare(type.result, f"{name or NAMELESS}({_parameters(type.parameters, type.variadic)})")
+            inside = _parameters(type.parameters, type.variadic, mention)
+            return _declare(type.result, f"{name or NAMELESS}({inside})", mention)
         case Qualified():
-            return _qualified(type, name)
+            return _qualified(type, name, mention)
         case _:
             assert_never(type)
 
@@ -109,20 +144,20 @@ def _grouped(mark: str, name: str, target: TypeRef) -> str:
     return f"({spaced})" if isinstance(inner, Procedure) or (isinstance(inner, Array) and not inner.vector) else spaced
 
 
-def _qualified(type: Qualified, name: str) -> str:
+def _qualified(type: Qualified, name: str, mention: Mention) -> str:
     words = " ".join(QUALIFIER_WORDS.get(word, word) for word in type.qualifiers if word[:1] != "&")
     match type.target:
         case Pointer() | MemberPointer():
-            return _declare(type.target, _joined(words, name))
+            return _declare(type.target, _joined(words, name), mention)
         case Procedure():
             called_on = "".join(word for word in type.qualifiers if word[:1] == "&")
-            return f"{_declare(type.target, name)}{words and ' '}{words}{called_on}"
+            return f"{_declare(type.target, name, mention)}{words and ' '}{words}{called_on}"
         case _:
-            return f"{words} {_declare(type.target, name)}"
+            return f"{words} {_declare(type.target, name, mention)}"
 
 
-def _parameters(types: Iterable[TypeRef], variadic: bool) -> str:
-    return listed(map(spell, types), variadic)
+def _parameters(types: Iterable[TypeRef], variadic: bool, mention: Mention) -> str:
+    return listed((spell(each, mention) for each in types), variadic)
 
 
 def listed(parameters: Iterable[str], variadic: bool) -> str:
@@ -130,16 +165,16 @@ def listed(parameters: Iterable[str], variadic: bool) -> str:
     return ", ".join([*parameters, *(["..."] if variadic else [])])
 
 
-def _inline(shape: Record | Enum) -> str:
+def _inline(shape: Record | Enum, mention: Mention) -> str:
     if isinstance(shape, Enum):
         return f"enum {{ {', '.join(f'{item.name} = {item.value}' for item in shape.enumerators)} }}"
-    fields = " ".join(f"{spelled_field(field)};" for field in shape.fields)
+    fields = " ".join(f"{spelled_field(field, mention)};" for field in shape.fields)
     return f"{shape.sort} {{ {fields} }}" if fields else f"{shape.sort} {{ }}"
 
 
-def spelled_field(field: Field) -> str:
+def spelled_field(field: Field, mention: Mention = bare) -> str:
     """A field with its name, and its width where it is a bit-field."""
-    text = declare(field.type, field.name)
+    text = declare(field.type, field.name, mention)
     return text if field.bit_size is None else f"{text}{' ' if field.name else ''}: {field.bit_size}"
 
 
@@ -183,7 +218,9 @@ INDENT = "    "
 COMMENT_COLUMN = 48
 
 
-def record_lines(name: str, shape: Record, snapshot: Snapshot | None, layouts: Layouts | None) -> Iterator[str]:
+def record_lines(
+    name: str, shape: Record, snapshot: Snapshot | None, layouts: Layouts | None, mention: Mention
+) -> Iterator[str]:
     """A record line by line, with padding where ``layouts`` tell it."""
     bases = ", ".join(_base(base) for base in shape.bases)
     aligned = f"alignas({shape.alignment}) " if shape.alignment and not shape.packed else ""
@@ -198,7 +235,9 @@ def record_lines(name: str, shape: Record, snapshot: Snapshot | None, layouts: L
         if field.access != access:
             access = field.access
             yield f"{access}:"
-        yield _commented(f"{INDENT}{'mutable ' if field.mutable else ''}{spelled_field(field)};", _place(field))
+        yield _commented(
+            f"{INDENT}{'mutable ' if field.mutable else ''}{spelled_field(field, mention)};", _place(field)
+        )
     for start in sorted(gaps):
         yield f"{INDENT}/* {_hole(gaps[start])} */"
     yield from _functions_of(shape, access, snapshot)
@@ -295,19 +334,19 @@ def _words(shape: Declared) -> Iterator[str]:
         yield f"requires {shape.requires}"
 
 
-def prototype(function: Function, told: Declared, *, c: bool) -> str:
+def prototype(function: Function, told: Declared, mention: Mention, *, c: bool) -> str:
     """``inline int draw(int count = 1) noexcept { /* digest */ };``, of what a header tells and of the types."""
     words = [each for each in _words(told) if each != "noexcept"]
-    parameters = [_argument(*each) for each in zip(function.parameters, told.parameters, strict=True)]
-    text = function_text(function, c=c, parameters=parameters).removesuffix(";")
+    parameters = [_argument(*each, mention) for each in zip(function.parameters, told.parameters, strict=True)]
+    text = function_text(function, mention, c=c, parameters=parameters).removesuffix(";")
     behind = " noexcept" if "noexcept" in told.traits else ""
     return f"{' '.join([*words, text])}{behind}{_body(told.body)};"
 
 
-def _argument(type: TypeRef, told: Argument) -> str:
+def _argument(type: TypeRef, told: Argument, mention: Mention) -> str:
     if told.length and isinstance(type, Pointer):
         type = Array(type.target, told.length)
-    text = declare(type, told.name) if told.name else spell(type)
+    text = declare(type, told.name, mention)
     return text if told.default is None else f"{text} = {told.default}"
 
 
@@ -330,28 +369,32 @@ def argument(shape: Argument) -> str:
     return named if shape.default is None else f"{named} = {shape.default}"
 
 
-def signature(shape: Function, *, c: bool = False, parameters: Sequence[str] | None = None) -> str:
+def signature(
+    shape: Function, mention: Mention = bare, *, c: bool = False, parameters: Sequence[str] | None = None
+) -> str:
     """A function as it is declared, without what stands before its result and behind its qualifiers.
 
     Constructors, destructors and conversions have no result. A prototype without parameters is ``f(void)`` in C, where
     ``f()`` leaves them open. ``parameters`` are spelled already, with their names.
     """
-    inside = listed(map(spell, shape.parameters) if parameters is None else parameters, shape.variadic)
+    if parameters is None:
+        parameters = [spell(each, mention) for each in shape.parameters]
+    inside = listed(parameters, shape.variadic)
     if c and shape.prototyped:
         inside = inside or "void"
     text = f"{shape.display}({inside})"
     method = shape.method
     if method is None:
-        return declare(shape.result, text)
+        return declare(shape.result, text, mention)
     text = " ".join([text, *method.qualifiers, *([method.reference] if method.reference else [])])
     last = last_component(shape.display)
     bare = last.startswith("~") or last == last_component(method.owner.spelling) or _converts(shape.display)
     return text if bare else declare(shape.result, text)
 
 
-def function_text(shape: Function, *, c: bool, parameters: Sequence[str] | None = None) -> str:
+def function_text(shape: Function, mention: Mention = bare, *, c: bool, parameters: Sequence[str] | None = None) -> str:
     """A function as it is declared."""
-    text = signature(shape, c=c, parameters=parameters)
+    text = signature(shape, mention, c=c, parameters=parameters)
     marks = ["[[noreturn]]"] if shape.noreturn else []
     if shape.calling_convention and not shape.calling_convention.startswith("-"):  # options are nothing to write
         marks.append(f"__attribute__(({shape.calling_convention}))")
@@ -384,25 +427,29 @@ def declaration(
     layouts: Layouts | None = None,
     *,
     languages: Collection[str] | None = None,
+    mention: Mention | None = None,
 ) -> str:
     """``shape`` as the declaration of ``name``; records with byte offsets (``byte:bit`` for bit-fields).
 
     With the ``snapshot`` that the shape is from, records tell their padding too; who spells many of them passes its
-    ``layouts``, which know what others embed. ``languages`` are those of the sources, by default of the snapshot's.
+    ``layouts``, which know what others embed. ``languages`` are those of the sources and ``mention`` is how they
+    mention types, by default as the snapshot says.
     """
+    if mention is None:
+        mention = bare if snapshot is None else mention_of(snapshot.provenance)
     match shape:
         case Function():
-            return function_text(shape, c=_is_c(name, shape, snapshot, languages))
+            return function_text(shape, mention, c=_is_c(name, shape, snapshot, languages))
         case Variable():
-            return f"{'static ' if shape.owner else ''}{declare(shape.type, shape.display)};"
+            return f"{'static ' if shape.owner else ''}{declare(shape.type, shape.display, mention)};"
         case Record():
             if layouts is None and snapshot is not None:
                 layouts = Layouts(snapshot)
-            return "\n".join(record_lines(name.spelling, shape, snapshot, layouts))
+            return "\n".join(record_lines(name.spelling, shape, snapshot, layouts, mention))
         case Enum():
             return enum_text(name.spelling, shape, c=_is_all_c(snapshot, languages))
         case Alias():
-            return f"typedef {_tag(name, shape, snapshot)}{declare(shape.target, name.spelling)};"
+            return f"typedef {_tag(name, shape, snapshot, mention)}{declare(shape.target, name.spelling, mention)};"
         case Opaque():
             return f"{shape.sort} {name.spelling};"
         case Foreign():
@@ -429,19 +476,22 @@ def spelled_out(
     layouts: Layouts | None = None,
     *,
     languages: Collection[str] | None = None,
+    mention: Mention | None = None,
 ) -> Iterator[str]:
     """Each of the ``shapes`` of a name as its declaration; what a header alone tells of a function stands in its own.
 
     ``deprecated int draw(int count = 1);`` is two shapes: the types, and the name and default of the parameter.
     """
+    if mention is None:
+        mention = bare if snapshot is None else mention_of(snapshot.provenance)
     match tuple(shapes):
         case (Function() as function, Declared() as told) | (Declared() as told, Function() as function) if len(
             function.parameters
         ) == len(told.parameters):
-            yield prototype(function, told, c=_is_c(name, function, snapshot, languages))
+            yield prototype(function, told, mention, c=_is_c(name, function, snapshot, languages))
         case _:
             for shape in shapes:
-                yield declaration(name, shape, snapshot, layouts, languages=languages)
+                yield declaration(name, shape, snapshot, layouts, languages=languages, mention=mention)
 
 
 def _is_c(name: Name, shape: Function, snapshot: Snapshot | None, languages: Collection[str] | None) -> bool:
@@ -459,12 +509,12 @@ def _is_all_c(snapshot: Snapshot | None, languages: Collection[str] | None) -> b
     return bool(languages) and all(each in OLD_C for each in languages)
 
 
-def _tag(name: Name, shape: Alias, snapshot: Snapshot | None) -> str:
-    """The word that tells a C tag from an alias of the same spelling: ``typedef struct box box;``."""
+def _tag(name: Name, shape: Alias, snapshot: Snapshot | None, mention: Mention) -> str:
+    """The word that tells a tag from an alias of the same spelling, where no ``mention`` has it."""
     target = shape.target
     while isinstance(target, Pointer | Qualified):
         target = target.target
-    if not (isinstance(target, Named) and target.name.spelling == name.spelling):
+    if not (isinstance(target, Named) and mention(target.name) == name.spelling):
         return ""
     if target.name.kind == "enum":
         return "enum "
