@@ -19,6 +19,7 @@ from abistore.model.declarations import EXPORTS, FACETS, SELF, TYPES, Declared, 
 from abistore.model.history import LogEvent, Release
 from abistore.model.names.qualified import demangle, normal_name
 from abistore.model.names.spelling import Mention, mention_of, mentions, spelled_out
+from abistore.model.places import Places
 from abistore.model.reach import Reach
 from abistore.model.shapes import AnyShape, Function, Library, Variable
 from abistore.model.snapshot import (
@@ -252,13 +253,13 @@ def declarations(
 
 
 def _declarations(snapshot: Snapshot, names: tuple[Name, ...]) -> tuple[DeclarationText, ...]:
-    reach = Reach(snapshot)
+    reach, places = Reach(snapshot), Places(snapshot)
     return tuple(
         DeclarationText(
             name=one,
             display=display(one, snapshot.variants("layout", one)),
             facet=facet,
-            location=snapshot.locations.get(one),
+            location=places.of(one),
             texts=tuple(spelled_out(one, snapshot.variants(facet, one), snapshot)),
             used=None if one.kind in LINKED else _users(reach, one),
         )

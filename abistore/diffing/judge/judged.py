@@ -39,6 +39,7 @@ from abistore.model.findings import (
 )
 from abistore.model.format_gaps import VARIANT, unlike, unrecorded_by
 from abistore.model.names.spelling import mentions
+from abistore.model.places import Places
 from abistore.model.reach import DECLARING
 from abistore.model.shapes import HeadersMode
 from abistore.model.snapshot import MODES, HeadersRead, Location, Snapshot, Variants, snapshot_digest
@@ -346,14 +347,15 @@ def concluded(
     rest = rest or IndependentFindings(SortedFindings(), SortedFindings())
     more = ruling.judge(_conclusions(context, worst, worst_of([*folded, *rest.findings.findings[:1]])))
     findings = rest.findings.including([*folded, *(each for each in more if each.impact is not Impact.ADVICE)])
+    placed = PlacedFindings(context)
     cards = context.cards or (card(context.old.snapshot), card(context.new.snapshot))
     return Comparison(
         old=cards[0],
         new=cards[1],
         verdict=verdict_of(findings[:1]),
-        findings=findings,
+        findings=tuple(map(placed.of, findings)),
         not_checked=tuple(skipped),
-        suppressed=rest.suppressed.including(fold(ruling.suppressed, RULES, context)),
+        suppressed=tuple(map(placed.of, rest.suppressed.including(fold(ruling.suppressed, RULES, context)))),
         policy=ruling.key.policy,
         engine=str(ENGINE),
         notes=(*ruling.notes(), *_resting_on_headers(findings)),
@@ -363,6 +365,24 @@ def concluded(
         policy_file=ruling.by.policy.file if ruling.by else None,
         suppression_files=ruling.by.suppressions.files if ruling.by else (),
     )
+
+
+class PlacedFindings:
+    """Findings with the places that people are shown."""
+
+    def __init__(self, context: Context) -> None:
+        self._old, self._new = Places(context.old.snapshot), Places(context.new.snapshot)
+
+    def of(self, finding: Finding) -> Finding:
+        """The finding and its consequences with such places."""
+        if finding.location is None and not finding.consequences:
+            return finding
+        consequences = tuple(map(self.of, finding.consequences))
+        side = self._old if finding.gone or self._new.of(finding.name) is None else self._new
+        location = finding.location and side.shown(finding.location)
+        if location == finding.location and consequences == finding.consequences:
+            return finding
+        return replace_struct(finding, location=location, consequences=consequences)
 
 
 def _conclusions(context: Context, worst: Impact | None, effective: Impact | None) -> list[Finding]:
