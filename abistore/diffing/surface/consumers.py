@@ -264,8 +264,7 @@ class Ownership:
         return len({entity(demangle(each.spelling)) for each in members}) > 1
 
     def _is_lost_instantiation(self, name: Name, *, explicit: bool) -> bool:
-        compilers = [set(each.snapshot.provenance.compilers) for each in (self._own, self._other)]
-        if all(compilers) and compilers[0] != compilers[1] and not explicit:
+        if not explicit and self._may_have_other_compilers():
             return False
         subject = entity(demangle(name.spelling))
         template, arguments = template_of(subject)
@@ -275,6 +274,16 @@ class Ownership:
         if subject.endswith(">"):  # a function template: deduced arguments are nobody's explicit instantiation
             return "&" not in arguments and template not in exports.templates
         return (template, arguments) not in exports.instantiations
+
+    def _may_have_other_compilers(self) -> bool:
+        """Whether compilers may explain which implicit instances both releases have.
+
+        Stripped ELF files do not tell their compilers, and show whether the library uses an instance itself.
+        """
+        old, new = (set(each.snapshot.provenance.compilers) for each in (self._own, self._other))
+        if old and new:
+            return old != new
+        return self._own.snapshot.target.format == "elf"
 
     def _is_keyed(self, name: Name) -> bool:
         """Whether ``name`` is emitted for a class with a key function in the library, and by nobody else.
