@@ -21,7 +21,7 @@ from abistore.extract.packages.streams import PackageIdentity
 from abistore.extract.reader import FacetReading, HeaderOptions
 from abistore.model.declarations import EXPORTS, NOT_EXPORTED, Declared, Name
 from abistore.model.names.microsoft import qualified_name
-from abistore.model.names.symbols import c_name, is_of_standard_library, mangled_scope
+from abistore.model.names.symbols import c_name, is_of_standard_library, mangled_scope, plain_path
 from abistore.model.shapes import Function, HeadersMode, Symbol
 from abistore.model.snapshot import (
     HEADERS_OF_OTHERS,
@@ -281,7 +281,7 @@ _DEEPEST = 8
 
 
 def words_of(snapshot: Snapshot) -> frozenset[str]:
-    """What a header must mention that declares an export: its C name, or its outermost namespace or class.
+    """What a header must mention that declares an export: its C name, or the namespaces and classes around it.
 
     Weak exports are of inline functions, which may be another project's; they count where there are no others.
     """
@@ -289,14 +289,16 @@ def words_of(snapshot: Snapshot) -> frozenset[str]:
     for name, shapes in snapshot.entries.get("symbol", {}).items():
         if name.kind in ("function", "variable") and not is_of_standard_library(name.spelling):
             is_weak = all(isinstance(each, Symbol) and each.weak for each in shapes)
-            (weak if is_weak else own).add(_word(name.spelling))
+            (weak if is_weak else own).update(_words_around(name.spelling))
     return frozenset((own or weak) - {""})
 
 
-def _word(symbol: str) -> str:
+def _words_around(symbol: str) -> Iterator[str]:
     if is_decorated(symbol):
-        return qualified_name(symbol).partition("::")[0].partition("<")[0]
-    return mangled_scope(symbol)[0] or c_name(symbol)
+        yield qualified_name(symbol).partition("::")[0].partition("<")[0]
+        return
+    yield mangled_scope(symbol)[0] or c_name(symbol)
+    yield from plain_path(symbol)[1:-1]
 
 
 class HeaderProjects:

@@ -116,6 +116,11 @@ def test_a_word_is_looked_for_where_most_of_them_are_mentioned(tmp_path: Path) -
     assert found.of(frozenset({"one", "two", "three"})) == ("case", "more")
 
 
+def test_of_libraries_in_one_namespace_each_has_the_headers_of_its_classes(tmp_path: Path) -> None:
+    found = of_texts(tmp_path, {"core/model.h": "geo Model", "jobs/job.h": "geo Job"})
+    assert found.of(frozenset({"geo", "Job"})) == ("jobs",)
+
+
 def test_headers_that_begin_with_one_word_are_one_project(tmp_path: Path) -> None:
     found = of_texts(tmp_path, {"case.h": "case_add", "case_types.h": "", "other.h": "", "case/a.h": ""})
     assert found.of(frozenset({"case_add"})) == ("case.h", "case_types.h")
@@ -142,7 +147,7 @@ def test_a_header_that_is_beside_the_one_that_includes_it_is_no_other_project_s(
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("namespace geo { struct P { int x(); }; int P::x() { return 1; } }", {"geo"}),
+        ("namespace geo { struct P { int x(); }; int P::x() { return 1; } }", {"geo", "P"}),
         ('extern "C" int c_one() { return 1; } int two() { return 2; }', {"c_one", "two"}),
         (
             "namespace eig { template <class T> T one(T a) { return a; } template int one(int); }\n"
@@ -152,7 +157,7 @@ def test_a_header_that_is_beside_the_one_that_includes_it_is_no_other_project_s(
         ("namespace eig { template <class T> T one(T a) { return a; } template int one(int); }", {"eig"}),
     ],
 )
-def test_headers_mention_the_outermost_scope_of_strong_exports(source: str, words: set[str]) -> None:
+def test_headers_mention_the_scopes_of_strong_exports(source: str, words: set[str]) -> None:
     (case,) = snapshots(build_library(source, language="c++"))
     assert development.words_of(case) == words
 
