@@ -40,7 +40,8 @@ RPM: Final = "repomd.xml"
 class IndexedPackage(NamedTuple):
     """A package in a repository's index.
 
-    ``source`` is its source package with its version, and ``place`` the index. ``built_with`` are the packages of which
+    ``source`` is its source package with its version, and ``place`` the index; one for ``development`` has headers.
+    ``built_with`` are the packages of which
     it needs one version alone, ``needs`` what it depends on, and ``provides`` the names by which others depend on it.
     """
 
@@ -55,11 +56,7 @@ class IndexedPackage(NamedTuple):
     built_with: frozenset[str] = frozenset()
     needs: tuple[str, ...] = ()
     provides: tuple[str, ...] = ()
-
-    @property
-    def is_development(self) -> bool:
-        """Whether it has headers, by its name."""
-        return self.name.endswith(("-dev", "-devel"))
+    development: bool = False
 
 
 class ListedItems(NamedTuple):
@@ -126,7 +123,7 @@ def packages_of(index: Path) -> Iterator[IndexedPackage]:
 
 # --- Debian -------------------------------------------------------------------------------------------------------
 
-_RELATED = re.compile(r"-(?:dev|dbgsym|dbg)$")
+_RELATED = re.compile(r"-(?:dbgsym|dbg)$")
 
 
 def _of_debian(index: Path) -> Iterator[IndexedPackage]:
@@ -139,7 +136,8 @@ def _of_debian(index: Path) -> Iterator[IndexedPackage]:
     for stanza in re.split(rb"\n\s*\n", text):
         said = control_fields(stanza)
         name, section = said.get("Package", ""), said.get("Section", "").rpartition("/")[2]
-        related = _RELATED.search(name) is not None
+        development = name.endswith("-dev") or section == "libdevel"  # krb5-multidev
+        related = development or _RELATED.search(name) is not None
         if not name or "Filename" not in said or not (related or section in {"libs", "oldlibs"}):
             continue
         identity, version = from_control(stanza), said.get("Version", "")
@@ -155,6 +153,7 @@ def _of_debian(index: Path) -> Iterator[IndexedPackage]:
             identity.built_with,
             identity.needs,
             (name, *re.findall(r"(?:^|,)\s*([a-z0-9][a-z0-9+.-]*)", said.get("Provides", ""))),
+            development,
         )
 
 
@@ -209,6 +208,7 @@ def _rpm_package(element: ElementTree.Element, root: Path, index: Path) -> Index
         frozenset(each.partition("(")[0] for each in needs),
         needs,
         (name, *provides),
+        name.endswith("-devel"),
     )
 
 
@@ -257,7 +257,7 @@ class _Pool:
         self._by_name = defaultdict[str, list[IndexedPackage]](list)
         for each in packages:
             self._by_source[each.source].append(each)
-            if each.is_development:
+            if each.development:
                 for name in each.provides:
                     self._by_name[name].append(each)
 
@@ -266,7 +266,7 @@ class _Pool:
         siblings = [each for each in self._by_source[library.source] if _fits(each, library)]
         names = {f"{library.name}-{end}" for end in ("dbgsym", "dbg", "debuginfo")}
         debug = [each.path for each in siblings if each.name in names]
-        development = [each for each in siblings if each.is_development]
+        development = [each for each in siblings if each.development]
         own = [each for each in development if library.name in each.built_with] or development
         return Item(
             library.path,

@@ -86,6 +86,16 @@ def test_of_several_development_packages_of_a_source_a_library_has_that_built_wi
     }
 
 
+def test_a_development_package_may_be_called_otherwise(tmp_path: Path) -> None:
+    packages = [
+        stanza("libkrb1", Source="krb"),
+        stanza("libkrb-dev", section="libdevel", Source="krb", Depends="libkrb1 (= 1.0-1), krb-multidev (= 1.0-1)"),
+        stanza("krb-multidev", section="libdevel", Source="krb", Depends="libkrb1 (= 1.0-1)"),
+    ]
+    (item,) = items_of([debian(tmp_path, packages)]).items
+    assert names(item.devel) == ["libkrb-dev", "krb-multidev"]
+
+
 def test_another_version_or_architecture_of_a_source_is_not_paired(tmp_path: Path) -> None:
     packages = [
         stanza("libfoo1", Source="foo"),
