@@ -206,12 +206,12 @@ def is_moved_flag(name: Name, context: Context) -> bool:
     """Whether a macro is one bit of a family that was given out anew: programs ask for another flag by the old number.
 
     So it is where a further macro of the family has that number now, or moved too. What is written as several of them
-    (``(SET_A | SET_B)``) follows from these.
+    (``(SET_A | SET_B)``) follows from these. Zero is no bit: a switch that is on or off may be called alike.
     """
     for family in context.once(Families).beginning(name):
         if name not in family.old or name not in family.new or name in family.following:
             return False
-        if context.once(_are_flags, family):
+        if family.old[name] and context.once(_are_flags, family):
             return family.has_now(family.old[name], name) or family.others_moved(name)
     return False
 
