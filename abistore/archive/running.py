@@ -34,6 +34,7 @@ from abistore.extract.workers import Workers, shared
 from abistore.files import write_whole
 from abistore.installing import how_to_install
 from abistore.model.labels import Given
+from abistore.model.packing import unpacked
 from abistore.model.snapshot import Snapshot, digest, snapshot_digest
 from abistore.model.structure import without_cycle_collection
 from abistore.service.database import Database, using
@@ -157,7 +158,7 @@ class ReadTask(NamedTuple):
 
 
 Answer: TypeAlias = tuple[Snapshot, ...] | tuple[bytes, ...]
-"""The snapshots of the libraries in a file, or each as it is written in JSON."""
+"""The snapshots of the libraries in a file, or each packed."""
 
 
 class Here(Executor):
@@ -180,9 +181,9 @@ def read_here(task: ReadTask) -> tuple[Snapshot, ...]:
 
 
 def read_apart(task: ReadTask, workers: Workers | None = None) -> tuple[bytes, ...]:
-    """The snapshots of a file in JSON, read in a process that may be killed: one of those that this process shares."""
+    """The packed snapshots of a file, read in a process that may be killed: one of those that this process shares."""
     with open_input(task.folder / task.path) as file:
-        return (workers or shared()).read_written(file, task.options, task.folder)
+        return (workers or shared()).read_packed(file, task.options, task.folder)
 
 
 def read_several(tasks: Sequence[ReadTask]) -> list[Answer | AbistoreError]:
@@ -371,9 +372,7 @@ class ReadItem(NamedTuple):
 
 
 def _decoded(answer: Answer) -> tuple[Snapshot, ...]:
-    from abistore.model.snapshot_files import from_json
-
-    return tuple(from_json(each) if isinstance(each, bytes) else each for each in answer)
+    return tuple(unpacked(each) if isinstance(each, bytes) else each for each in answer)
 
 
 class Sink(Protocol):

@@ -22,6 +22,7 @@ from abistore.extract.files import InputFile, open_input
 from abistore.extract.reader import ExtractOptions
 from abistore.files import confined, roots
 from abistore.limits import SECONDS, SECONDS_PER_MEGABYTE, limits, limits_for
+from abistore.model.packing import packed, unpacked
 from abistore.model.snapshot import Snapshot
 from abistore.process import Answered, Cancelled, Child, Ended, Failed, Progress, Say, Silent, answer_requests, resident
 
@@ -62,7 +63,7 @@ def _answer(data: bytes, descriptor: int | None, say: Say) -> Answered | Failed:
         options = replace(options, progress=lambda what, done: say(Progress(what, done)))
     try:
         with confined(request.roots), open_input(request.path, descriptor) as file, _limits(request, file):
-            snapshots = list(map(_written, read_all(file, options)))
+            snapshots = list(map(_packed, read_all(file, options)))
     except AbistoreError as error:
         return Failed(type(error).__name__, error.message, error.hint, resident())
     return Answered(msgspec.msgpack.encode(snapshots), resident())
@@ -75,11 +76,9 @@ def _limits(request: ReadRequest, file: InputFile) -> AbstractContextManager[Non
     return limits(request.seconds or _LONG, request.memory or _MUCH, f"reading {file.path.name}")
 
 
-def _written(snapshot: Snapshot) -> bytes:
-    from abistore.model.snapshot_files import to_json
-
-    with limits_for(snapshot.weight, f"writing {snapshot.label}"):
-        return to_json(snapshot)
+def _packed(snapshot: Snapshot) -> bytes:
+    with limits_for(snapshot.weight, f"packing {snapshot.label}"):
+        return packed(snapshot)
 
 
 IS_SUPPORTED = hasattr(socket, "send_fds")
@@ -120,18 +119,16 @@ class Worker:
         Raises :class:`LimitExceeded` where a limit was reached or the system killed the process, and
         :class:`ExtractError` where the process crashed, or ``cancelled`` became true.
         """
-        from abistore.model.snapshot_files import from_json
+        return tuple(map(unpacked, self.read_packed(file, options, cancelled)))
 
-        return tuple(map(from_json, self.read_written(file, options, cancelled)))
-
-    def read_written(
+    def read_packed(
         self,
         file: InputFile,
         options: ExtractOptions,
         cancelled: Callable[[], bool] | None = None,
         folder: Path | None = None,
     ) -> tuple[bytes, ...]:
-        """The same, each snapshot as it is written in JSON. Paths are relative to ``folder``, or the current one."""
+        """The same, each snapshot packed. Paths are relative to ``folder``, or the current one."""
         bounds, progress = self.bounds, options.progress
         silence = bounds.silence or 10 * (SECONDS + SECONDS_PER_MEGABYTE * file.size / (1 << 20))
         silent = replace(options, progress=None)
@@ -198,10 +195,10 @@ class Workers:
         with self._lent() as worker:
             return worker.read(file, options, cancelled)
 
-    def read_written(self, file: InputFile, options: ExtractOptions, folder: Path | None = None) -> tuple[bytes, ...]:
-        """What :meth:`Worker.read_written` gives."""
+    def read_packed(self, file: InputFile, options: ExtractOptions, folder: Path | None = None) -> tuple[bytes, ...]:
+        """What :meth:`Worker.read_packed` gives."""
         with self._lent() as worker:
-            return worker.read_written(file, options, folder=folder)
+            return worker.read_packed(file, options, folder=folder)
 
     @contextmanager
     def _lent(self) -> Iterator[Worker]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
 import msgspec
@@ -12,6 +12,7 @@ from abistore.errors import UsageError, VersionTaken
 from abistore.model.declarations import FACETS, Facet, Name, by_name
 from abistore.model.history import IngestOutcome, IngestRequest, LineKey, Release
 from abistore.model.labels import AUTO
+from abistore.model.packing import PackedEntries
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Snapshot, digest, encode, name_digest, snapshot_digest
 from abistore.model.versions import check_name, check_version, spellings_of
@@ -67,18 +68,22 @@ class SnapshotRows(msgspec.Struct):
     """A set, sorted."""
     sum: int
     """The sum of the members' checksums."""
-    bodies: dict[bytes, bytes]
+    bodies: Mapping[bytes, bytes]
     """The canonical encoding of every shape, by its digest."""
+    names: Mapping[Name, bytes]
+    """The digests of the names."""
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> SnapshotRows:
-        """Encode and digest every shape of ``snapshot``."""
+        """Encode and digest every shape of ``snapshot``, unless another process did."""
         counts = {facet: len(snapshot.entries[facet]) for facet in FACETS if facet in snapshot.entries}
         held = [
             FACETS.index(facet)
             for facet, count in counts.items()
             if releases.speaks(count, releases.evidence_state(snapshot.evidence, facet) == "full")
         ]
+        if isinstance(snapshot.entries, PackedEntries):
+            return cls._packed(snapshot, snapshot.entries, counts, held)
         keys: dict[int, bytes] = {}
         bodies: dict[bytes, bytes] = {}
 
@@ -99,18 +104,27 @@ class SnapshotRows(msgspec.Struct):
             for key in sorted([keys[id(shape)] for shape in variants])
         }
         located = dict.fromkeys(snapshot.locations)
-        return cls(whole, counts, frozenset(held), located, members, _sum(members), bodies)
+        names = {name: name_digest(name.kind, name.spelling) for name in dict.fromkeys(name for _, name, _ in members)}
+        return cls(whole, counts, frozenset(held), located, members, _sum(members, names), bodies, names)
+
+    @classmethod
+    def _packed(
+        cls, snapshot: Snapshot, entries: PackedEntries, counts: dict[Facet, int], held: Sequence[int]
+    ) -> SnapshotRows:
+        keys = entries.shape_digests
+        members = {
+            (facet, name, key): None
+            for facet in held
+            for name, numbers in entries[FACETS[facet]].numbers.items()
+            for key in ((keys[numbers[0]],) if len(numbers) == 1 else sorted([keys[number] for number in numbers]))
+        }
+        located, total = dict.fromkeys(snapshot.locations), _sum(members, entries.names)
+        return cls(entries.digest, counts, frozenset(held), located, members, total, entries.bodies, entries.names)
 
 
-def _sum(members: Iterable[Member]) -> int:
-    names: dict[Name, int] = {}
-    total = 0
-    for facet, name, shape in members:
-        known = names.get(name)
-        if known is None:
-            known = names[name] = tables.key(name_digest(name.kind, name.spelling))
-        total += tables.member(facet, known, tables.key(shape))
-    return total
+def _sum(members: Iterable[Member], names: Mapping[Name, bytes]) -> int:
+    keys = {name: tables.key(known) for name, known in names.items()}
+    return sum([tables.member(facet, keys[name], tables.key(shape)) for facet, name, shape in members])
 
 
 class EndingEntry(NamedTuple):
@@ -155,7 +169,7 @@ def write_entries(database: Database, line: int, sequence: int, content: Snapsho
     ]
     database.many(_END, ended)
     mentioned = dict.fromkeys([name for _, name, _ in changes.begin]) | content.located
-    new = name_ids(database, [name for name in mentioned if name not in changes.names])
+    new = name_ids(database, [name for name in mentioned if name not in changes.names], content.names)
     changes.names.update(new)
     shapes, shapes_written = shape_ids(database, {key for _, _, key in changes.begin}, content.bodies)
     begun = sorted((facet, changes.names[name], shapes[key]) for facet, name, key in changes.begin)
@@ -186,10 +200,10 @@ def _differences(line: int, sequence: int, changes: EntryChanges) -> dict[int, i
     return sums
 
 
-def name_ids(database: Database, names: Iterable[Name]) -> dict[Name, int]:
-    """The ids of names, each written where it is new."""
+def name_ids(database: Database, names: Iterable[Name], known: Mapping[Name, bytes] = {}) -> dict[Name, int]:
+    """The ids of names, each written where it is new; the digests of some are ``known``."""
     # in one order in every process: two writers that add the same rows must not wait for each other in a circle
-    digests = {name: name_digest(name.kind, name.spelling) for name in sorted(names)}
+    digests = {name: known.get(name) or name_digest(name.kind, name.spelling) for name in sorted(names)}
     rows = [
         {"kind": name.kind, "spelling": name.spelling, "digest": key, "entries": 0} for name, key in digests.items()
     ]
