@@ -53,6 +53,13 @@ def test_what_is_generated_is_not_kept() -> None:
     assert {place for place in generated() if (DOCS / place).exists()} == set()
 
 
+def test_every_page_has_a_place_in_the_navigation() -> None:
+    """Decisions have an index of their own."""
+    named = set(re.findall(r"[\w/-]+\.md$", (ROOT / "mkdocs.yml").read_text(), re.M))
+    places = {page.relative_to(DOCS).as_posix() for page in PAGES if DOCS in page.parents}
+    assert {place for place in places - named if not place.startswith("lab/decisions/")} == set()
+
+
 def test_the_first_pages_teach_one_way_to_accept_a_break() -> None:
     """Suppressions and policies say what is no ABI, and how grave a kind is; a break is accepted with ``approve``."""
     taught = {page: COMMAND.findall((ROOT / page).read_text()) for page in FIRST_PAGES}
