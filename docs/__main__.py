@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,6 +31,7 @@ def build(folder: Path, *, selector: bool) -> None:
     Raises :class:`mkdocs.exceptions.Abort` if there is a warning.
     """
     os.environ.setdefault("NO_MKDOCS_2_WARNING", "1")  # Material's advertisement of its successor
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
     from mkdocs.commands.build import build as write
     from mkdocs.config import load_config
 
