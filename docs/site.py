@@ -45,17 +45,17 @@ def generated() -> Mapping[str, str]:
     """The text of every generated page and schema, by its place in the site."""
     return {
         "reference/commands.md": command_line(),
-        "reference/schemas/index.md": _schemas(),
+        "reference/schemas.md": _schemas(),
         **{f"reference/schemas/{name}.json": schema(name) for name in SCHEMAS},
         "lab/kinds-by-evidence.md": evidence_page(),
-        "lab/decisions/index.md": _decisions(),
+        "lab/decisions.md": _decisions(),
         **kind_pages(),
         **{place: _moved(source, place) for source, place in ELSEWHERE.items()},
     }
 
 
 def _schemas() -> str:
-    rows = (f"| [`{name}`]({name}.json) | {each.about} |" for name, each in SCHEMAS.items())
+    rows = (f"| [`{name}`](schemas/{name}.json) | {each.about} |" for name, each in SCHEMAS.items())
     text = "# JSON Schemas\n\n`abistore config schema NAME` prints each.\n\n| schema | what it describes |\n|---|---|\n"
     return text + "\n".join(rows) + "\n"
 
@@ -63,7 +63,7 @@ def _schemas() -> str:
 def _decisions() -> str:
     pages = sorted((DOCS / "lab" / "decisions").glob("*.md"))
     titles = ((page.name, page.read_text().partition("\n")[0].removeprefix("# ")) for page in pages)
-    return "# Decisions\n\n" + "".join(f"- [{title}]({name})\n" for name, title in titles)
+    return "# Decisions\n\n" + "".join(f"- [{title}](decisions/{name})\n" for name, title in titles)
 
 
 def _moved(source: str, place: str) -> str:
