@@ -5,6 +5,7 @@
     python -m examples.archive FOLDER --obtain              # a repository of the packages, in FOLDER
     python -m examples.archive FOLDER --ingest abi.db       # store it with a log, and print what that took
     python -m examples.archive FOLDER --count abi.db        # verdicts, and the releases that break
+    python -m examples.archive FOLDER --obtain --broken abi.db    # only the libraries that break there
 
 ``FOLDER`` is outside of the project and holds an apt root of its own. A download that was ended is continued. The hosts
 are those of the machine's own sources. Needs apt. A database may also be the URL of one in PostgreSQL.
@@ -19,8 +20,9 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from examples.archive.apt import NEW, OLD, Archive, dependencies
 from examples.archive.choosing import chosen, development, write_index
@@ -34,13 +36,12 @@ BATCH: Final = 100
 """Packages of one download: a run that was ended goes on behind the last file."""
 
 
-def obtain(archive: Archive, folder: Path, most: int, devel_bytes: int, dependency_bytes: int = 0) -> None:
+def obtain(archive: Archive, folder: Path, names: Sequence[str], devel_bytes: int, dependency_bytes: int = 0) -> None:
     """Download the packages and write an index of them; Missing where they are more than ``MOST_BYTES``.
 
     Packages that headers depend on come along where they have at most ``dependency_bytes`` each.
     """
     indexes = {suite: archive.index(suite) for suite in (OLD, NEW)}
-    names = chosen(indexes[OLD], indexes[NEW], most)
     devel = {suite: development(index, names, devel_bytes) for suite, index in indexes.items()}
     for packages in devel.values() if dependency_bytes else ():
         packages += (each for each in dependencies(archive, packages) if each.size <= dependency_bytes)
@@ -67,10 +68,24 @@ def ingest(folder: Path, database: str) -> int:
     return ended
 
 
+def asked(database: str, *words: str) -> dict[str, Any]:
+    """The data that abistore answers with."""
+    command: list[str | Path] = [ABISTORE, "--db", database, "--json", *words]
+    answer: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["data"]
+    return answer
+
+
+def broken(database: str) -> frozenset[str]:
+    """The packages of libraries that have a release which breaks the previous one."""
+    histories = asked(database, "history", "--all")["histories"]
+    verdicts = {each["line"]["library"]: {row["verdict"] for row in each["rows"]} for each in histories}
+    lines = (each for each in asked(database, "list")["lines"] if each["package"])
+    return frozenset(each["package"]["name"] for each in lines if "BREAKING" in verdicts[each["line"]["library"]])
+
+
 def count(database: str) -> None:
     """Print how many releases have which verdict compared with the previous one, and those that break it."""
-    command: list[str | Path] = [ABISTORE, "--db", database, "--json", "history", "--all"]
-    histories = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["data"]["histories"]
+    histories = asked(database, "history", "--all")["histories"]
     rows = [(each["line"]["library"], row) for each in histories for row in each["rows"] if row["previous"]]
     for verdict, number in Counter(row["verdict"] for _, row in rows).most_common():
         print(f"{number:5,}  {verdict or 'not judged'}")
@@ -92,11 +107,16 @@ def main() -> int:
     parser.add_argument("--devel-bytes", type=int, default=30_000, help=text)
     text = "the most bytes of each package that headers depend on; 0 for none (%(default)s)"
     parser.add_argument("--dependency-bytes", type=int, default=0, help=text)
+    text = "with --obtain: only the libraries of which this database has a release that breaks"
+    parser.add_argument("--broken", metavar="DATABASE", help=text)
     options = parser.parse_args()
     if options.obtain:
         archive = Archive(options.folder / "apt")
         archive.update()
-        obtain(archive, options.folder, options.most, options.devel_bytes, options.dependency_bytes)
+        names = chosen(archive.index(OLD), archive.index(NEW), options.most)
+        only = broken(options.broken) if options.broken else names
+        wanted = [each for each in names if each in only]
+        obtain(archive, options.folder, wanted, options.devel_bytes, options.dependency_bytes)
     elif options.ingest:
         return ingest(options.folder, options.ingest)
     else:
