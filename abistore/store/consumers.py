@@ -160,7 +160,7 @@ _HOLD = select(_ROOT_ROW.id).with_for_update()
 _FIND = select(_ADD_CONSUMER.id, *(_ADD_CONSUMER[column] for column in COLUMNS), _ADD_CONSUMER.checksum).where(
     _ADD_CONSUMER.name == bindparam("name"), _ADD_CONSUMER.target == bindparam("target")
 )
-_INSERT = insert(tables.consumer)
+_INSERT, _NEW_TYPE = insert(tables.consumer), insert(tables.consumer_type)
 _SEAL = update(tables.consumer).where(_ADD_CONSUMER.id == bindparam("identifier"))
 _COUNT = update(tables.root).values(consumers=_ROOT_ROW.consumers + bindparam("seal"))
 _PARTS = (tables.consumer_import, tables.consumer_type)
@@ -231,7 +231,7 @@ def _write(database: Database, columns: Mapping[str, object], consumer: Consumer
     seal = tables.checksum(identifier, *(columns[column] for column in COLUMNS))
     database.run(_SEAL.values(checksum=seal), {"identifier": identifier})
     database.run(insert(tables.consumer_import), {"consumer_id": identifier, "body": pack(consumer.imports)})
-    database.many(insert(tables.consumer_type), [{"consumer_id": identifier, **row} for row in types.rows])
+    database.many(_NEW_TYPE, [{"consumer_id": identifier, **row} for row in types.rows])
     database.run(_COUNT, {"seal": seal})
 
 

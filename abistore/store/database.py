@@ -18,9 +18,11 @@ from sqlalchemy import (
     BindParameter,
     ClauseElement,
     Connection,
+    Dialect,
     Executable,
     Insert,
     Table,
+    UpdateBase,
     bindparam,
     func,
     insert,
@@ -182,6 +184,33 @@ AMONG: Final[BindParameter[Any]] = bindparam("among", expanding=True)
 """The list of values of :meth:`Database.within`: ``column.in_(AMONG)``."""
 
 
+class _Driven(NamedTuple):
+    """A statement as a driver takes it, its ``constants``, and their order where the driver asks for one.
+
+    SQLAlchemy makes the values of each row anew, which takes as long as the database takes to write it.
+    """
+
+    text: str
+    constants: Values
+    order: tuple[str, ...] | None
+
+    def values(self, rows: Sequence[Values]) -> list[Any]:
+        """The values of rows."""
+        if self.order is None:
+            return [{**self.constants, **row} for row in rows]
+        if self.constants:
+            rows = [{**self.constants, **row} for row in rows]
+        order = self.order
+        return [tuple([row[name] for name in order]) for row in rows]
+
+
+def _driven(statement: UpdateBase, dialect: Dialect, row: Values) -> _Driven:
+    compiled = statement.compile(dialect=dialect, column_keys=[*row])
+    order = None if compiled.positiontup is None else tuple(compiled.positiontup)
+    constants = {name: value for name, value in compiled.params.items() if name not in row}
+    return _Driven(str(compiled), constants, order)
+
+
 class Database(ABC):
     """A connection in autocommit mode, on which transactions begin and end where the store says.
 
@@ -198,6 +227,7 @@ class Database(ABC):
         self.connection = connection
         self.where = where
         self.writable = writable
+        self._many: dict[tuple[Any, ...], _Driven] = {}
 
     # statements
 
@@ -217,11 +247,15 @@ class Database(ABC):
         with self.translated():
             self.connection.execute(statement, values)
 
-    def many(self, statement: Executable, rows: Sequence[Values]) -> None:
-        """Execute ``statement`` once a row."""
+    def many(self, statement: UpdateBase, rows: Sequence[Values]) -> None:
+        """Execute ``statement`` once a row; all rows have values of the same names, as the driver takes them."""
         if rows:
+            key = (statement, *rows[0])
+            made = self._many.get(key)
+            if made is None:
+                made = self._many[key] = _driven(statement, self.connection.dialect, rows[0])
             with self.translated():
-                self.connection.execute(statement, rows)
+                self.connection.exec_driver_sql(made.text, made.values(rows))
 
     def insert(self, statement: Insert, values: Values) -> int:
         """Insert one row and return its ``id``."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
 import msgspec
-from sqlalchemy import ColumnElement, and_, bindparam, func, insert, select, update
+from sqlalchemy import and_, bindparam, func, insert, select, update
 
 from abistore.errors import UsageError, VersionTaken
 from abistore.model.declarations import FACETS, Facet, Name, by_name
@@ -291,8 +291,7 @@ def place(database: Database, snapshot: Snapshot, request: IngestRequest, digest
     Raises :class:`VersionTaken` or :class:`UsageError` where that may not be replaced.
     """
     key = line_of(snapshot, request)
-    labels = spellings_of(request.version)
-    current = next(filter(None, (_labelled(database, releases.RELEASES, key, each) for each in labels)), None)
+    current = releases.labelled(database, releases.RELEASES, key, spellings_of(request.version))
     if current is None:
         return LabelHolder(None, False)
     same_file = _is_same_file(current, snapshot)
@@ -383,17 +382,8 @@ def _line(database: Database, key: LineKey, version: str) -> int:
 
 
 def _kept(database: Database, snapshot: Snapshot, request: IngestRequest, digest: bytes) -> LabelHolder:
-    found = _labelled(database, releases.CANDIDATES, line_of(snapshot, request), request.version)
+    found = releases.labelled(database, releases.CANDIDATES, line_of(snapshot, request), (request.version,))
     return LabelHolder(found, found is not None and found.digest == digest.hex() and _is_same_file(found, snapshot))
-
-
-def _labelled(database: Database, selected: ColumnElement[bool], key: LineKey, version: str) -> Release | None:
-    line = (
-        releases.LIBRARY.name == key.library,
-        releases.LINE.target == key.target,
-        releases.LINE.profile == key.profile,
-    )
-    return next(iter(releases.find(database, and_(selected, *line, releases.SNAPSHOT.version == version))), None)
 
 
 def _is_same_file(stored: Release, snapshot: Snapshot) -> bool:

@@ -237,6 +237,13 @@ COLUMNS = (*_SEALED, SNAPSHOT.checksum)
 SOURCES = tables.snapshot.join(tables.line).join(tables.library)
 
 _CARDS = select(*COLUMNS).select_from(SOURCES)
+_OF_KEY = (
+    LIBRARY.name == bindparam("library"),
+    LINE.target == bindparam("target"),
+    LINE.profile == bindparam("profile"),
+    SNAPSHOT.version.in_(AMONG),
+)
+_LABELLED = [_CARDS.where(condition, *_OF_KEY).order_by(SNAPSHOT.id) for condition in (RELEASES, CANDIDATES)]
 _WITH_LINE = select(SNAPSHOT.line_id, *COLUMNS).select_from(SOURCES)
 _OF_RELEASE = _WITH_LINE.where(OF_LINE, SNAPSHOT.sequence == bindparam("sequence"))
 _OF_LINE = _WITH_LINE.where(OF_LINE)
@@ -259,6 +266,17 @@ def find(database: Database, condition: Condition) -> list[Release]:
     """
     statement = _CARDS.where(condition).order_by(SNAPSHOT.id)
     return [release_of(database, row) for row in database.rows(statement)]
+
+
+def labelled(database: Database, condition: Condition, key: LineKey, versions: Sequence[str]) -> Release | None:
+    """The one of :data:`RELEASES`, or :data:`CANDIDATES`, of a line with the first of some labels that one has.
+
+    Raises :class:`StoreError` where its card is damaged.
+    """
+    statement = _LABELLED[condition is CANDIDATES]
+    labels = {"library": key.library, "target": key.target, "profile": key.profile, "among": versions}
+    found = {each.version: each for each in (release_of(database, row) for row in database.rows(statement, labels))}
+    return next((found[each] for each in versions if each in found), None)
 
 
 def of_library(database: Database, condition: Condition, meant: tuple[str, str | None, str | None]) -> list[Release]:
