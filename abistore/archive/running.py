@@ -279,8 +279,8 @@ def _place(running: ArchivePlan) -> Iterator[ReadingPlace]:
         executor.shutdown()
 
 
-GROUP: Final = 8
-"""How many files share the cost of a task of Dask, which is near that of reading a small file."""
+GROUP: Final = 16
+"""So many files at most share the cost of a task of Dask, which is near that of reading a small file."""
 
 CONNECT, LOOK = 10.0, 1.0
 """Seconds in which a scheduler answers, and after which a run looks whether it is still there."""
@@ -299,8 +299,9 @@ def _dask(address: str) -> Iterator[ReadingPlace]:
     except (OSError, ValueError) as error:
         raise SchedulerLost(f"{address}: no Dask scheduler answers: {error}", "start one: dask scheduler") from error
     try:
-        at_once = 2 * MOST_ITEMS + 4 * sum(client.nthreads().values())
-        executor = Grouping(client.get_executor(pure=False), GROUP)
+        threads = max(1, sum(client.nthreads().values()))
+        at_once = 2 * MOST_ITEMS + 4 * threads
+        executor = Grouping(client.get_executor(pure=False), min(GROUP, at_once // (2 * threads)))
         yield ReadingPlace(executor, read_apart, at_once, _Watch(client, address).check, executor.flush)
     finally:
         with suppress(OSError, TimeoutError):  # it ended before
