@@ -200,6 +200,11 @@ def read_source(path: Path) -> SourceFile:
     except (OSError, ValueError) as error:
         what = getattr(error, "strerror", None) or str(error)
         raise PolicyError(f"{path}: cannot be read: {what}", "name a file that can be read") from error
+    return source_of(path, data)
+
+
+def source_of(path: Path, data: bytes) -> SourceFile:
+    """The text of a file, or of a member of a package, and what it is known by. Raises :class:`PolicyError`."""
     if len(data) > MOST_BYTES:
         raise PolicyError(f"{path}: larger than {MOST_BYTES >> 20} MiB", "split it")
     try:

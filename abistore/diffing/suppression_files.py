@@ -594,13 +594,15 @@ PREFIXES: dict[str, Listed] = {"skip-symbols:": "symbols", "skip-types:": "types
 NAMED = re.compile(r"skip[-_]?(symbols|types)")
 
 
-def load(words: Sequence[str], *, scheme: str, today: date, strict: bool) -> Suppressions:
-    """The suppressions in files; ``scheme`` orders versions. Raises :class:`PolicyError`.
+def load(
+    words: Sequence[str], *, scheme: str, today: date, strict: bool, shipped: Sequence[SourceFile] = ()
+) -> Suppressions:
+    """The suppressions in files, and those that packages ship; ``scheme`` orders versions. Raises :class:`PolicyError`.
 
     An entry holds through the day on which it expires. In strict mode an expired entry is an error, and so is one
     without a reason, and one that selects no declaration.
     """
-    listed = [_source(word) for word in words]
+    listed = [*(_source(word) for word in words), *((each, None) for each in shipped)]
     entries = [entry for source, form in listed for entry in _entries(source, form, scheme)]
     expired = tuple(entry for entry in entries if is_over(entry.expires, today))
     if strict:

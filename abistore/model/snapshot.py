@@ -368,7 +368,7 @@ class PackageRead(msgspec.Struct, frozen=True, omit_defaults=True):
     ``left_out`` are binaries in it that are no libraries, each with a word: ``usr/bin/foo (program)``. ``sha256`` is
     that of the file, or over those of a folder's libraries. ``doubts`` say what may not belong together: headers of a
     development package of another version. ``loaded_as`` are the names of links and copies in it by which programs load
-    this library, beside its own file name.
+    this library, beside its own file name. ``suppressions`` are files for libabigail in it: none applies by itself.
     """
 
     file: str
@@ -387,6 +387,7 @@ class PackageRead(msgspec.Struct, frozen=True, omit_defaults=True):
     depends: tuple[str, ...] = ()
     breaks: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
+    suppressions: tuple[str, ...] = ()
 
     @property
     def is_distributed(self) -> bool:

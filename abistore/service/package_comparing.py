@@ -40,7 +40,16 @@ _VERSION = re.compile(r"\d+(?:\.\d+)+[^/]*")
 
 def said_of(library: str, version: str, old: Provenance, new: Provenance) -> tuple[str, ...]:
     """Remarks about the packages of two snapshots of a library; ``version`` is that of the new one."""
-    return (*in_doubt(f"{library} {version}".strip(), [new]), *moved(library, old, new))
+    doubts = in_doubt(f"{library} {version}".strip(), [new])
+    return (*doubts, *shipping_suppressions((old, new)), *moved(library, old, new))
+
+
+def shipping_suppressions(members: Iterable[Provenance]) -> Iterator[str]:
+    """The remarks that packages ship suppressions, which nobody approved here: they apply where they are asked for."""
+    packages = [each for each in map(_package, members) if each is not None and each.suppressions]
+    for file, paths in sorted({(each.file, each.suppressions) for each in packages}):
+        more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+        yield f"{file} ships suppressions, which apply only with --suppress {file}: {paths[0]}{more}"
 
 
 def in_doubt(release: str, members: Iterable[Provenance]) -> Iterator[str]:
@@ -192,7 +201,9 @@ def _elsewhere(library: Snapshot, new: ReadRelease) -> ReportedNotChecked | None
 def _said(old: ReadRelease, new: ReadRelease, pairs: Iterable[_Pair]) -> Iterator[str]:
     for release in (old, new):
         label = f"{release.name} {release.version or ''}".strip()
-        yield from in_doubt(label, [each.provenance for each in release.libraries])
+        provenances = [each.provenance for each in release.libraries]
+        yield from in_doubt(label, provenances)
+        yield from shipping_suppressions(provenances)
     for before, after in pairs:
         if before and after:
             yield from moved(after.library, before.provenance, after.provenance)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -20,6 +21,7 @@ from abistore.report.wording import location_of
 
 if TYPE_CHECKING:
     from abistore.diffing.policy import Condition, Override
+    from abistore.diffing.policy_documents import SourceFile
     from abistore.diffing.suppression import Suppression
 
 
@@ -68,9 +70,28 @@ def _read(policy: str | None, suppress: Sequence[str], *, strict: bool, today: d
         return Ruling(chosen)
     from abistore.diffing.suppression_files import insist_on_reasons, load
 
-    found = load(suppress, scheme=chosen.scheme, today=day, strict=strict)
+    files, shipped = _shipped(suppress)
+    found = load(files, scheme=chosen.scheme, today=day, strict=strict, shipped=shipped)
     insist_on_reasons(found.entries)
     return Ruling(chosen, found)
+
+
+def _shipped(words: Sequence[str]) -> tuple[list[str], list[SourceFile]]:
+    """The words that name files, and the suppressions in packages and folders that others name."""
+    from abistore.diffing.policy_documents import source_of
+    from abistore.service.snapshots import shipped_suppressions
+
+    files: list[str] = []
+    found: list[SourceFile] = []
+    for word in words:
+        shipped = shipped_suppressions(word)
+        if shipped is None:
+            files.append(word)
+        elif not shipped:
+            raise PolicyError(f"{word}: the package ships no suppressions (*.abignore)", "leave it out of --suppress")
+        else:
+            found += (source_of(Path(word) / inner, data) for inner, data in shipped)
+    return files, found
 
 
 HEAD = """\

@@ -170,6 +170,19 @@ def one_of(options: ExtractOptions, number: int, count: int) -> ExtractOptions:
     return msgspec.structs.replace(options, progress=lambda what, done: progress(what, (number + done) / count))
 
 
+def shipped_suppressions(path: str) -> tuple[tuple[str, bytes], ...] | None:
+    """The suppressions for libabigail that a package or a folder ships; ``None`` for what is none of these."""
+    if not is_path(path) or not exists(Path(path)):
+        return None
+    with open_input(Path(path)) as file:
+        if not is_package(file):
+            return None
+    from abistore.extract.packages.libraries import suppression_files  # few name a package here
+
+    with limits_for(0, f"reading the suppressions in {path}"):
+        return suppression_files(Path(path))
+
+
 def is_json(file: InputFile) -> bool:
     """Whether a file is a JSON snapshot, as its first bytes tell."""
     return accepts_json(file.head)

@@ -16,9 +16,9 @@ import msgspec
 
 from abistore.errors import ExtractError, InputError, LimitExceeded
 from abistore.extract.elf.container import DT_SONAME, MAGIC, DynamicSection, ElfFile
-from abistore.extract.files import HEAD_BYTES, InputFile, InputFolder
+from abistore.extract.files import HEAD_BYTES, InputFile, InputFolder, open_input
 from abistore.extract.packages import formats
-from abistore.extract.packages.streams import PackageIdentity, PackageMember, UnpackBounds, link_target
+from abistore.extract.packages.streams import PackageIdentity, PackageMember, UnpackBounds, damage_told, link_target
 from abistore.model.labels import library_name
 
 
@@ -110,6 +110,9 @@ def _in_folder(folder: InputFolder, bounds: UnpackBounds) -> Iterator[Entry]:
                 yield Entry(inner, head, lambda path=path: folder.taken(path))  # type: ignore[misc]
 
 
+MOST_SUPPRESSIONS, MOST_SUPPRESSION_BYTES, MOST_UNPACKED = 20, 4 << 20, 4 << 30
+"""Files of suppressions in a package, bytes of each, and of all that is unpacked to find them."""
+
 MOST_LINKS = 40
 """How many links to links are followed, as Linux does."""
 
@@ -147,7 +150,7 @@ class PackagedLibraries(msgspec.Struct):
     """The libraries of a package; ``left_out`` tells of the binaries that are none, each with a word.
 
     ``links`` and ``copies`` lead from a path to what it leads to: another entry, or the one with the same content.
-    ``others`` are the paths of binaries that are no libraries.
+    ``others`` are the paths of binaries that are no libraries, ``suppressions`` those of files for abidiff.
     """
 
     libraries: list[FoundLibrary] = []
@@ -155,6 +158,7 @@ class PackagedLibraries(msgspec.Struct):
     others: set[str] = set()
     links: dict[str, str] = {}
     copies: dict[str, str] = {}
+    suppressions: list[str] = []
 
     def names(self, path: str) -> tuple[str, ...]:
         """What programs call the library at a path that load it by a link or a copy, beside its own file name."""
@@ -189,6 +193,8 @@ def libraries_in(entries: Iterable[Entry], only: Sequence[str], package: str) ->
     found, places = PackagedLibraries(), Counter[str]()
     for entry in entries:
         places[entry.path] += 1
+        if entry.keep is not None and is_suppression_file(entry.path):
+            found.suppressions.append(entry.path)
         if entry.link is not None and is_named_like_one(entry.path):
             found.links[entry.path] = entry.link
         if entry.keep is None or not is_binary(entry.head):
@@ -210,7 +216,13 @@ def libraries_in(entries: Iterable[Entry], only: Sequence[str], package: str) ->
     ordered = sorted(found.libraries, key=lambda each: (each.path.count("/"), each.path))
     found.libraries = list(_once(ordered, found.copies))
     found.left_out.sort()
+    found.suppressions.sort()
     return found
+
+
+def is_suppression_file(path: str) -> bool:
+    """Whether a file of this name has suppressions for libabigail, as projects and packages ship them."""
+    return path.lower().endswith((".abignore", ".abignore.ini"))
 
 
 def _is_package(entry: Entry) -> bool:
@@ -328,3 +340,20 @@ def other_than_library(path: str, file: InputFile) -> str:
         return "object"
     is_program = elf.type == _ET_EXEC or any(segment.type == _PT_INTERP for segment in elf.segments)
     return "program" if is_program else "plugin"
+
+
+def suppression_files(path: Path) -> tuple[tuple[str, bytes], ...]:
+    """The suppressions for libabigail that a package or a folder ships, by their paths in it, sorted.
+
+    Raises :class:`InputError` for what is no package.
+    """
+    with open_input(path) as file, damage_told(str(path)):
+        found: dict[str, bytes] = {}
+        for entry in entries(file, UnpackBounds(str(path), file.size, MOST_UNPACKED)):
+            if entry.keep is not None and is_suppression_file(entry.path):
+                with entry.keep() as kept:
+                    kept.check_size(MOST_SUPPRESSION_BYTES)
+                    found[entry.path] = kept.read_at(0, kept.size)
+            if len(found) > MOST_SUPPRESSIONS:
+                raise LimitExceeded(f"{path}: ships more than {MOST_SUPPRESSIONS} files of suppressions")
+        return tuple(sorted(found.items()))

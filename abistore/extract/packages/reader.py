@@ -31,6 +31,7 @@ from abistore.extract.packages.development import (
     words_of,
 )
 from abistore.extract.packages.libraries import (
+    MOST_SUPPRESSIONS,
     PACKAGE,
     Entry,
     FoundLibrary,
@@ -525,7 +526,10 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
         together = digest_of_libraries(each.provenance.sha256 for each in read)
         doubts = headers.doubts(read)
         file.check_unchanged()
-        count = PackageRead("", sha256=together, libraries=len(read), left_out=left_out, doubts=doubts)
+        shipped = tuple(found.suppressions[:MOST_SUPPRESSIONS])
+        count = PackageRead(
+            "", sha256=together, libraries=len(read), left_out=left_out, doubts=doubts, suppressions=shipped
+        )
         yield from (_counted(each, count) for each in read)
 
 
@@ -674,6 +678,7 @@ def _counted(snapshot: Snapshot, whole: PackageRead) -> Snapshot:
         sha256=package.sha256 or whole.sha256,
         left_out=whole.left_out,
         doubts=whole.doubts,
+        suppressions=whole.suppressions,
     )
     provenance = msgspec.structs.replace(snapshot.provenance, package=package)
     return msgspec.structs.replace(snapshot, provenance=provenance)
