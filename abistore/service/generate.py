@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_args
 
 import msgspec
 
@@ -12,10 +13,11 @@ from abistore.errors import UsageError
 from abistore.limits import limits_for
 from abistore.model.approvals import Approval
 from abistore.model.declarations import EXPORTS, TYPES, Name
+from abistore.model.findings import Verdict
 from abistore.model.history import Release
 from abistore.model.shapes import Symbol
 from abistore.model.snapshot import Snapshot
-from abistore.model.words import in_line
+from abistore.model.words import counted, in_line
 from abistore.service.database import Database, using
 from abistore.service.declarations import declared_exports
 from abistore.service.listing import released, releases_of
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from abistore.store.store import Store
 
 GeneratedFormat: TypeAlias = Literal[
-    "debian-symbols", "version-script", "abigail-suppressions", "abicc-skip-symbols", "abicc-skip-types"
+    "debian-symbols", "version-script", "abigail-suppressions", "abicc-skip-symbols", "abicc-skip-types", "conda-pin"
 ]
 FORMATS: tuple[GeneratedFormat, ...] = get_args(GeneratedFormat)
 
@@ -233,6 +235,96 @@ def abicc_types(found: Sequence[Skipped]) -> str:
     return "".join(f"{each.name}\n" for each in found if each.is_type)
 
 
+PINS: Final = ("x", "x.x", "x.x.x")
+"""The pins of conda, the loosest first: so many numbers of its version a release must share to replace another."""
+
+NUMBERS: Final = re.compile(r"\D*(\d+(?:\.\d+)*)")
+MOST_BREAKS: Final = 3
+
+
+class ReleaseStep(NamedTuple):
+    """A release and the next one, and why programs built against the first do not run on the second; empty if they do.
+
+    ``partial``: one of the two shows less than the other, so that a break may be undetected.
+    """
+
+    old: Release
+    new: Release
+    broken: str
+    partial: bool
+
+    @property
+    def shared(self) -> int:
+        """How many numbers of their versions are the same, up to the first that differs."""
+        old, new = (_numbers(each.version) for each in (self.old, self.new))
+        return next((place for place, pair in enumerate(zip(old, new, strict=False)) if len(set(pair)) > 1), 3)
+
+    @property
+    def said(self) -> str:
+        """The step, and why it broke programs."""
+        return f"{self.old.version} -> {self.new.version} ({in_line(self.broken, SHOWN)})"
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """The first three numbers of a version; missing ones are 0, as conda has them."""
+    found = NUMBERS.match(version)
+    numbers = [int(each) for each in found[1].split(".")[:3]] if found else []
+    return (*numbers, *[0] * (3 - len(numbers)))
+
+
+def conda_pin(store: Store, releases: Sequence[Release]) -> str:
+    """The ``run_exports`` of a conda recipe, with the loosest pin that no step between two releases contradicts.
+
+    Raises :class:`UsageError` where no two releases share a major version: nothing supports a pin then.
+    """
+    if not any(_numbers(old.version)[0] == _numbers(new.version)[0] for old, new in pairwise(releases)):
+        what = f"{releases[-1].reference}: no two releases share a major version, so nothing supports a pin"
+        raise UsageError(what, "ingest more releases")
+    steps = list(_steps(store, releases))
+    package, last = releases[-1].line.library, releases[-1]
+    check_names("a recipe", [package, *(each.version for each in releases)], "\"'{}#")
+    within = {pin: [each for each in steps if each.shared > place] for place, pin in enumerate(PINS)}
+    fitting = next((pin for pin, inside in within.items() if not any(each.broken for each in inside)), None)
+    bound = f'max_pin="{fitting}"' if fitting else "exact=True"
+    new_bound = f'upper_bound="{fitting}"' if fitting else "exact=True"
+    return "\n".join(
+        [
+            f"# run_exports of {package}, from {counted(len(releases), 'release')} of {last.line.target}: "
+            f"{releases[0].version} to {last.version}",
+            *(f"# {pin:<6} {_found(inside)}" for pin, inside in within.items()),
+            "build:",
+            "  run_exports:",
+            f'    - {{{{ pin_subpackage("{package}", {bound}) }}}}',
+            "# in a recipe.yaml of rattler-build, below requirements:",
+            f"#   run_exports: ['${{{{ pin_subpackage(\"{package}\", {new_bound}) }}}}']",
+            "",
+        ]
+    )
+
+
+def _steps(store: Store, releases: Sequence[Release]) -> Iterator[ReleaseStep]:
+    from abistore.service.binding import ruling_of_line  # judging, which the other formats do without
+    from abistore.service.matrix import replacing
+
+    by = ruling_of_line(store, releases[-1].line, releases, None)
+    for old, new in pairwise(releases):
+        (found,) = replacing(store, old, [new], by)
+        broken = "" if found.verdict is not None else f"not judged: {found.reason}"
+        broken = "BREAKING" if found.verdict is Verdict.BREAKING else broken
+        yield ReleaseStep(old, new, broken or ("another SONAME" if old.soname != new.soname else ""), found.partial)
+
+
+def _found(steps: Sequence[ReleaseStep]) -> str:
+    """On how many steps a pin rests, and which contradict it."""
+    broken = [each.said for each in steps if each.broken]
+    partial = sum(each.partial for each in steps)
+    more = f" and {len(broken) - MOST_BREAKS} more" if len(broken) > MOST_BREAKS else ""
+    said = f"{', '.join(broken[:MOST_BREAKS])}{more} broke programs" if broken else "none broke programs"
+    doubt = f"; {partial} judged with less evidence on one side" if partial else ""
+    found = f"{said}{doubt}" if steps else "nothing supports it"
+    return f"{counted(len(steps), 'step')} between releases that share it: {found}"
+
+
 OF_HISTORY: Mapping[str, Callable[[AgedLibrary], str]] = {
     "debian-symbols": debian_symbols,
     "version-script": version_script,
@@ -269,7 +361,10 @@ def generate(
     with using(database) as store, store.reading():
         release = released(store, reference, target, profile)
         with limits_for(release.declarations << 12, f"generating {format} of {release.reference}"):
-            if format in OF_HISTORY:
+            if format == "conda-pin":
+                ordered = _up_to(store, release)
+                first, text = ordered[0], conda_pin(store, ordered)
+            elif format in OF_HISTORY:
                 library = aged(store, _up_to(store, release))
                 first, text = library.releases[0], OF_HISTORY[format](library)
             else:

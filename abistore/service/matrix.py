@@ -75,8 +75,8 @@ def compatible_range(
         ordered = releases_of(store, release.line)
         by = ruling_of_line(store, release.line, ordered, by)
         place = next(number for number, each in enumerate(ordered) if each.sequence == release.sequence)
-        later = tuple(_judged(store, release, ordered[place + 1 :], by))
-        earlier = tuple(_judged(store, release, ordered[:place][::-1], by))
+        later = tuple(replacing(store, release, ordered[place + 1 :], by))
+        earlier = tuple(replacing(store, release, ordered[:place][::-1], by))
         return CompatibleRange(
             release.line,
             release.version,
@@ -86,8 +86,8 @@ def compatible_range(
         )
 
 
-def _judged(store: Store, base: Release, others: Sequence[Release], by: Ruling | None) -> Iterator[RunsOn]:
-    """The others, each judged as the replacement of ``base``, the nearest first."""
+def replacing(store: Store, base: Release, others: Sequence[Release], by: Ruling | None) -> Iterator[RunsOn]:
+    """The others, each judged as the replacement of ``base``, in their order: the nearest first."""
     from abistore.diffing.judge.successive import Replacing
 
     walk = SideWalk(store)

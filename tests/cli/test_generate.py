@@ -166,3 +166,42 @@ def test_no_version_of_a_symbol_is_an_entry_of_its_own(abistore: Call, tmp_path:
     named(abistore, tmp_path, "CASE_1 { global: *; }; V2", "CASE_1", library)
     done = abistore("export", "--format", format, "libcase")
     assert (done.code, done.out) == (64, "")
+
+
+@pytest.mark.parametrize(
+    ("versions", "pin"),
+    [
+        (("1.0.0", "1.1.0", "2.0.0"), 'max_pin="x"'),
+        (("1.0.0", "1.0.1", "1.1.0", "BREAK 1.2.0"), 'max_pin="x.x"'),
+        (("1.0.0", "1.0.1", "BREAK 1.0.2"), 'max_pin="x.x.x"'),
+        (("1.0.0.1", "BREAK 1.0.0.2"), "exact=True"),
+    ],
+)
+def test_conda_gets_the_loosest_pin_that_no_release_contradicts(
+    abistore: Call, versions: tuple[str, ...], pin: str
+) -> None:
+    functions = ["open_it", "close_it"]
+    for version in versions:
+        functions = functions[1:] if version.startswith("BREAK") else [*functions, f"more_{len(functions)}"]
+        library = build_library(source(tuple(functions)))
+        assert abistore("ingest", library, "--version", version.removeprefix("BREAK ")).code == 0
+    done = abistore("export", "--format", "conda-pin", "libcase")
+    assert f'    - {{{{ pin_subpackage("libcase", {pin}) }}}}\n' in done.out
+    assert done.out.startswith(f"# run_exports of libcase, from {len(versions)} releases of elf-x86_64-64-little: ")
+
+
+def test_a_pin_says_which_releases_contradict_looser_ones(abistore: Call) -> None:
+    for version, functions in {"1.0": ("open_it", "close_it"), "1.1": ("open_it",), "1.2": ("open_it", "more")}.items():
+        assert abistore("ingest", build_library(source(functions)), "--version", version).code == 0
+    lines = abistore("export", "--format", "conda-pin", "libcase").out.splitlines()
+    assert lines[1] == "# x      2 steps between releases that share it: 1.0 -> 1.1 (BREAKING) broke programs"
+    assert lines[2] == "# x.x    0 steps between releases that share it: nothing supports it"
+
+
+def test_another_soname_counts_as_a_break_and_one_release_supports_nothing(abistore: Call) -> None:
+    text = source(("open_it",))
+    assert abistore("ingest", build_library(text, soname="libcase.so.1"), "--version", "1.0").code == 0
+    alone = abistore("export", "--format", "conda-pin", "libcase")
+    assert (alone.code, "nothing supports a pin" in alone.err) == (64, True)
+    assert abistore("ingest", build_library(text, soname="libcase.so.2"), "--version", "1.1").code == 0
+    assert 'max_pin="x.x")' in abistore("export", "--format", "conda-pin", "libcase").out

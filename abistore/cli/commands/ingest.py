@@ -334,6 +334,7 @@ def _lacks(evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
 FORMATS: TypeAlias = Literal[
     "json", "surface",
     "debian-symbols", "version-script", "abigail-suppressions", "abicc-skip-symbols", "abicc-skip-types",
+    "conda-pin",
 ]  # fmt: skip
 DIGEST = re.compile(r"[0-9a-f]{6,64}")
 WRITTEN = {"output": "builtins:str", "bytes": "builtins:int"}
@@ -383,6 +384,7 @@ def export_command(
     abigail-suppressions  exports that no public header declares, and accepted breaks
     abicc-skip-symbols    the same for abi-compliance-checker: symbols
     abicc-skip-types      and types
+    conda-pin             run_exports of a conda recipe, with the pin that the history supports
 
     \b
     abistore export build/libfoo.so -o libfoo.json
