@@ -137,7 +137,7 @@ def _head(snapshot: Snapshot) -> Iterator[str]:
     yield f"// Types: {_seen(snapshot.evidence_of('layout'), 'debug information')}"
     headers = _seen(snapshot.evidence_of("source"), "public headers")
     yield f"// Headers: {headers}"
-    if not snapshot.evidence_of("source").is_whole:
+    if "layout" in snapshot.entries and not snapshot.evidence_of("source").is_whole:
         yield "// All types that exports reach are listed: only headers show which of them are public."
 
 
@@ -245,8 +245,8 @@ class _SurfaceText:
                 found = symbols_of(shapes)
                 for symbol in found:
                     text = self._declaration(declared_as(name, found, symbol), name)
-                    key = _display(name, self._snapshot), text or f"// {in_line(demangle(name.spelling))}"
-                    symbols.setdefault(key, []).append(_told(name, symbol, text))
+                    key = _display(name, self._snapshot), text or _undescribed(name, symbol)
+                    symbols.setdefault(key, []).append(_told(name, symbol, text) if text else "")
         for (display, text), told in symbols.items():
             comment = ", ".join(sorted(filter(None, told)))
             yield (display, text), in_line(f"{text}{f'  // {comment}' if comment else ''}", LONGEST_LINE)
@@ -278,6 +278,8 @@ class _SurfaceText:
                 yield from spelled_out(name, (shape, padded), self._snapshot, self._layouts)
             elif isinstance(shape, Variable) and said is not None and said.value is not None:
                 yield f"{declaration(name, shape, self._snapshot).removesuffix(';')} = {said.value};"
+            elif isinstance(shape, Variable) and said is not None and "template" in said.traits:
+                yield declaration(name, shape, self._snapshot).removeprefix("static ")  # a member of each instance
             elif not isinstance(shape, Declared) or len(shapes) == 1:
                 yield declaration(name, shape, self._snapshot, self._layouts)
 
@@ -297,6 +299,12 @@ class _SurfaceText:
             if name.spelling in self._undeclared:
                 for symbol in symbols_of(shapes):
                     yield (name.spelling, symbol.version or ""), f"// {declaration(name, symbol)}"
+
+
+def _undescribed(name: Name, symbol: Symbol) -> str:
+    """An export that nothing describes, as the symbol table has it."""
+    spelling, told = demangle(name.spelling), declaration(name, symbol)
+    return f"// {told}" if spelling == name.spelling else f"// {spelling}: {told}"
 
 
 def _told(name: Name, symbol: Symbol, text: str) -> str:

@@ -138,3 +138,19 @@ def test_the_check_is_there_for_python(tmp_path: Path) -> None:
     found = check_surface(build_library(ADDED), file)
     assert found.state == "differs"
     assert found.difference[0] == f"--- {file}"
+
+
+def test_members_of_templates_and_libraries_without_types_are_told_as_they_are(abistore: Call, tmp_path: Path) -> None:
+    header = tmp_path / "case.hpp"
+    header.write_text("template <class T> struct Box { T value; };\nint open(Box<int> *);\n")
+    library = build_library(
+        "template <class T> struct Box { T value; }; int open(Box<int> *) { return 1; }", language="c++"
+    )
+    shown = abistore("export", library, "--header", header, "--format", "surface").out
+    assert "template <class T> Box;" in shown
+    assert "static" not in shown
+    stripped = build_library("int open(int a) { return a; }", flags=("-s",))
+    lines = abistore("export", stripped, "--format", "surface").out.splitlines()
+    assert "// Types: none (no-debug-info)" in lines
+    assert not any(line.startswith("// All types") for line in lines)
+    assert lines[-1] == "// global function open"
