@@ -471,8 +471,9 @@ def read_layout(
     ``debug`` was found for the library ``own``, at ``source``. Raises :class:`abistore.errors.ExtractError` where the
     debug information is corrupt beyond use, or a file was written to meanwhile.
     """
-    files = [each for each in (debug, alternate) if each is not None]
+    files = [debug, alternate] if alternate else [debug]
     allow_more(sum(each.size for each in files))
+    declared = frozenset(filter(is_declared, exports.kinds))
     with without_cycle_collection(), malformed_is_an_error(debug.path.name):
         info = DebugInfo(
             debug,
@@ -482,7 +483,6 @@ def read_layout(
             addresses=exports.by_address,
             tls_offsets=exports.tls_by_offset,
         )
-        declared = frozenset(filter(is_declared, exports.kinds))
         info.locate(*expected_places(exports, declared))
         types = TypeReferences(info, _instances, runtime=is_runtime(soname))
         built: dict[Name, tuple[tuple[Concern, str], ...]] = {}
@@ -492,13 +492,12 @@ def read_layout(
             _mention_every_type(types)
         _complete(types, built, target)
         entries, refused = fitted(types.entries)
-        if refused := refused + types.references.budget.refused:
-            info.problem(REASON, told(refused))
-        if options.programs:
-            evidence = types_coverage(len(entries), info)
-        else:
-            evidence = coverage(exports, declared, described, info)
-            evidence = telling_apart(evidence, types.defined_apart())
+        _note_refused(info, refused + types.references.budget.refused)
+        evidence = (
+            types_coverage(len(entries), info)
+            if options.programs
+            else telling_apart(coverage(exports, declared, described, info), types.defined_apart())
+        )
         evidence = _with_units(evidence, info, types)
         refuse_useless(debug.path.name, evidence)
         layout = FacetReading(
@@ -507,7 +506,7 @@ def read_layout(
             evidence=replace(evidence, source=source),
             compilers=compilers(info.units),
             languages=languages(info.units),
-            bare=frozenset(types.bare) if any(unit.language in C for unit in info.units if unit.is_loaded) else None,
+            bare=_bare(types, info.units),
             debug_files=tuple(each.path.name for each in files if each is not own),
         )
         for each in files:
@@ -516,6 +515,16 @@ def read_layout(
         types.close()
         info.close()
         return layout
+
+
+def _note_refused(info: DebugInfo, refused: int) -> None:
+    if refused:
+        info.problem(REASON, told(refused))
+
+
+def _bare(types: TypeReferences, units: Iterable[Unit]) -> frozenset[str] | None:
+    """The names that need no keyword, where a unit is C; ``None`` where none is."""
+    return frozenset(types.bare) if any(unit.language in C for unit in units if unit.is_loaded) else None
 
 
 def _complete(types: TypeReferences, options: Mapping[Name, tuple[tuple[Concern, str], ...]], target: Target) -> None:
