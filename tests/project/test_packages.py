@@ -77,7 +77,16 @@ def test_a_program_of_a_test_is_installed(program: str) -> None:
 def test_what_tests_run_by_name_is_known() -> None:
     """Only what is given as a literal; abistore's own verbs and what each Debian has are no programs to install."""
     called = re.compile(r"(?:subprocess\.run\(|\brun\(|which\()\s*\[?\"([a-z][a-z0-9+.-]+)\"")
-    own = {*cli.list_commands(click.Context(cli)), "baseline", "bash", "c++filt", "cp", "pg_ctl", "sha256sum", "unshare"}
+    own = {
+        *cli.list_commands(click.Context(cli)),
+        "baseline",
+        "bash",
+        "c++filt",
+        "cp",
+        "pg_ctl",
+        "sha256sum",
+        "unshare",
+    }
     own |= {"chromium-browser", "google-chrome", "no-such-program", "node", "npm"}
     found = {name for path in SOURCES for name in called.findall(path.read_text())}
     assert len(found) > 8
