@@ -1,10 +1,10 @@
-"""The context of rules: both sides, the rules themselves, and how a rule is declared."""
+"""The context of rules: both sides, the rules themselves, the values that they state, and how a rule is declared."""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from importlib import import_module
 from inspect import getdoc
@@ -21,8 +21,10 @@ from abistore.diffing.types.sameness import Sameness
 from abistore.model.declarations import Delta, Facet, Name
 from abistore.model.findings import Action, Element, Impact, Side
 from abistore.model.kind_names import former_names
+from abistore.model.names import spelling
+from abistore.model.names.spelling import Mention, bare
 from abistore.model.names.symbols import INTEGERS
-from abistore.model.shapes import Function, Primitive, TypeRef
+from abistore.model.shapes import AnyShape, Function, Primitive, TypeRef
 
 if TYPE_CHECKING:
     from abistore.diffing.scopes import Move
@@ -179,6 +181,55 @@ def _passes_integer(side: SideFacts, name: Name) -> bool:
         return False
     types = (side.types.resolve(each) for each in (shape.result, *shape.parameters))
     return any(isinstance(each, Primitive) and each.spelling in INTEGERS for each in types)
+
+
+class Spelled(str):
+    """A value in which types have bare names, and which can be made again with other mentions of them.
+
+    The identity of a finding is of the bare names: whether a side tells its tags makes no difference.
+    """
+
+    make: Callable[[Mention], str]
+
+    def __new__(cls, make: Callable[[Mention], str]) -> Spelled:
+        """The value that ``make`` gives for bare names."""
+        value = super().__new__(cls, make(bare))
+        value.make = make
+        return value
+
+    def __add__(self, behind: str) -> Spelled:
+        return Spelled(lambda mention: self.make(mention) + in_c(behind, mention))
+
+
+def spell(type: TypeRef) -> Spelled:
+    """A type without a declarator's name."""
+    return Spelled(lambda mention: spelling.spell(type, mention))
+
+
+def declare(type: TypeRef, name: str) -> Spelled:
+    """``name`` declared with a type."""
+    return Spelled(lambda mention: spelling.declare(type, name, mention))
+
+
+def signature(shape: Function, *, c: bool = False) -> Spelled:
+    """A function without what is before its result."""
+    return Spelled(lambda mention: spelling.signature(shape, mention, c=c))
+
+
+def declaration(name: Name, shape: AnyShape) -> Spelled:
+    """A shape as the declaration of ``name``."""
+    return Spelled(lambda mention: spelling.declaration(name, shape, mention=mention))
+
+
+def listed(values: Iterable[str], separator: str = ", ") -> Spelled:
+    """Values in one text."""
+    every = tuple(values)
+    return Spelled(lambda mention: separator.join(in_c(each, mention) for each in every))
+
+
+def in_c(value: str, mention: Mention) -> str:
+    """A value whose types are mentioned so; any text that is not :class:`Spelled` as it is."""
+    return value.make(mention) if isinstance(value, Spelled) else value
 
 
 class Note(msgspec.Struct, frozen=True):

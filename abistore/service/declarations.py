@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
+from abistore.diffing.side import ShownPlaces
 from abistore.errors import Incomparable, SnapshotNotFound
 from abistore.limits import limits_for
 from abistore.model import words
@@ -19,7 +20,6 @@ from abistore.model.declarations import EXPORTS, FACETS, SELF, TYPES, Declared, 
 from abistore.model.history import LogEvent, Release
 from abistore.model.names.qualified import demangle, normal_name
 from abistore.model.names.spelling import Mention, mention_of, mentions, spelled_out
-from abistore.model.places import Places
 from abistore.model.reach import Reach
 from abistore.model.shapes import AnyShape, Function, Library, Variable
 from abistore.model.snapshot import (
@@ -253,7 +253,7 @@ def declarations(
 
 
 def _declarations(snapshot: Snapshot, names: tuple[Name, ...]) -> tuple[DeclarationText, ...]:
-    reach, places = Reach(snapshot), Places(snapshot)
+    reach, places = Reach(snapshot), ShownPlaces(snapshot)
     return tuple(
         DeclarationText(
             name=one,

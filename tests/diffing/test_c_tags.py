@@ -6,8 +6,8 @@ import pytest
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from abistore.diffing.context import declare, in_c, listed, spell
 from abistore.diffing.judge.judged import compare
-from abistore.diffing.spelled import declare, in_c, listed, spell
 from abistore.model.declarations import Name
 from abistore.model.findings import Finding, identity
 from abistore.model.names.spelling import mention_of

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace as replace_struct
 
-from abistore.diffing.context import RULES, Context, Note, Renames, rules_for
+from abistore.diffing.context import RULES, Context, Note, Renames, Spelled, in_c, rules_for
 from abistore.diffing.declarations import FacetDeclarations
 from abistore.diffing.evidence_gaps import UnseenMark, comparable, marks, not_checked
 from abistore.diffing.judge.consequences import fold
@@ -20,8 +20,7 @@ from abistore.diffing.modes import evidence_deltas
 from abistore.diffing.parts import InMode, SourceBreak, Unexplained, WorstImpact
 from abistore.diffing.reuse import Differing, differing, renewed
 from abistore.diffing.scopes import Move, aligned, may_move, moves_of
-from abistore.diffing.side import SideFacts
-from abistore.diffing.spelled import Spelled, in_c
+from abistore.diffing.side import ShownPlaces, SideFacts
 from abistore.diffing.tables import number_deltas
 from abistore.errors import Incomparable
 from abistore.model.declarations import FACETS, SELF, Added, Changed, Delta, Facet, Name, Removed, Subject
@@ -39,7 +38,6 @@ from abistore.model.findings import (
 )
 from abistore.model.format_gaps import VARIANT, unlike, unrecorded_by
 from abistore.model.names.spelling import mentions
-from abistore.model.places import Places
 from abistore.model.reach import DECLARING
 from abistore.model.shapes import HeadersMode
 from abistore.model.snapshot import MODES, HeadersRead, Location, Snapshot, Variants, snapshot_digest
@@ -371,7 +369,7 @@ class PlacedFindings:
     """Findings with the places that people are shown."""
 
     def __init__(self, context: Context) -> None:
-        self._old, self._new = Places(context.old.snapshot), Places(context.new.snapshot)
+        self._old, self._new = ShownPlaces(context.old.snapshot), ShownPlaces(context.new.snapshot)
 
     def of(self, finding: Finding) -> Finding:
         """The finding and its consequences with such places."""

@@ -11,10 +11,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from abistore.diffing.context import Context
+from abistore.diffing.context import Context, listed
 from abistore.diffing.evidence_gaps import read_as_another_language
 from abistore.diffing.side import SideFacts
-from abistore.diffing.spelled import listed
 from abistore.diffing.types.mentions import is_reserved
 from abistore.diffing.types.sameness import Sameness, flat_fields, plain
 from abistore.model.declarations import Argument, Changed, Declared, InlineBody, Name, Trait, blake2b

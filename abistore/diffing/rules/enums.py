@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from abistore.diffing.context import Context, Note, rule
+from abistore.diffing.context import Context, Note, rule, spell
 from abistore.diffing.evidence_gaps import read_as_another_language
 from abistore.diffing.kinds.enumerators import (
     EnumeratorValues,
@@ -18,7 +18,6 @@ from abistore.diffing.kinds.records import is_default
 from abistore.diffing.parts import UnusedEnum
 from abistore.diffing.retyping import Retyped, TypedSubject, graded, variants_of
 from abistore.diffing.rules.evidence import is_time64
-from abistore.diffing.spelled import spell
 from abistore.diffing.types.sameness import Sameness
 from abistore.model.declarations import Added, Changed, Delta, Removed
 from abistore.model.findings import Impact

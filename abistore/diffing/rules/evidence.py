@@ -9,14 +9,13 @@ from typing import Final
 
 import msgspec
 
-from abistore.diffing.context import Context, Note, rule
+from abistore.diffing.context import Context, Note, declaration, rule, spell
 from abistore.diffing.headers import chosen_otherwise
 from abistore.diffing.kinds.constants import is_own
 from abistore.diffing.kinds.objects import is_block_of_another
 from abistore.diffing.kinds.parameter_types import TypeDifference, difference
 from abistore.diffing.parts import Agreement, HeaderIncludes, InMode, Parameter, Result, SourceBreak, TakenName, Variant
 from abistore.diffing.side import SideFacts
-from abistore.diffing.spelled import declaration, spell
 from abistore.diffing.surface.export_table import is_allocator
 from abistore.model.declarations import TYPES, Added, Changed, Declared, Name, Removed
 from abistore.model.findings import Impact, evidence_rank

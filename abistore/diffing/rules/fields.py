@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.diffing.context import Context, Note, rule
+from abistore.diffing.context import Context, Note, declare, listed, rule
 from abistore.diffing.kinds.equivalent_declarations import only_named_otherwise
 from abistore.diffing.kinds.records import (
     FieldPlace,
@@ -21,7 +21,6 @@ from abistore.diffing.kinds.records import (
 )
 from abistore.diffing.parts import FieldGroup
 from abistore.diffing.retyping import Retyped, TypedSubject, variants_of
-from abistore.diffing.spelled import declare, listed
 from abistore.diffing.types.mentions import is_opaque_storage, is_reserved
 from abistore.diffing.types.sameness import InnerField, flat_fields, plain
 from abistore.model.declarations import Added, Changed, Removed

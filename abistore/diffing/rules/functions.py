@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.diffing.context import Context, Note, rule
+from abistore.diffing.context import Context, Note, declaration, declare, rule, signature, spell
 from abistore.diffing.exports import refilled
 from abistore.diffing.kinds.equivalent_declarations import only_named_otherwise
 from abistore.diffing.kinds.parameter_types import TypeDifference, difference, is_exchangeable, serves, spells_parameter
@@ -18,7 +18,6 @@ from abistore.diffing.parts import (
 )
 from abistore.diffing.retyping import Retyped, TypedSubject, graded, variants_of
 from abistore.diffing.side import SideFacts
-from abistore.diffing.spelled import declaration, declare, signature, spell
 from abistore.diffing.surface.consumers import is_for_derived
 from abistore.diffing.types.sameness import Sameness
 from abistore.model.declarations import Changed, Name

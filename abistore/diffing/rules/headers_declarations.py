@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from abistore.diffing.context import Context, Note, rule
+from abistore.diffing.context import Context, Note, declaration, rule
 from abistore.diffing.kinds.abilities import graduated, is_experimental
 from abistore.diffing.kinds.parameter_types import accepts, serves
 from abistore.diffing.parts import PublicHeader, UnexportedDeclaration
 from abistore.diffing.side import SideFacts
-from abistore.diffing.spelled import declaration
 from abistore.diffing.types.sameness import Sameness
 from abistore.model.declarations import NOT_EXPORTED, Added, Changed, Declared, Name, Removed, Trait
 from abistore.model.findings import Impact

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.diffing.context import Context, Note, rule
+from abistore.diffing.context import Context, Note, rule, spell
 from abistore.diffing.kinds.equivalent_declarations import only_named_otherwise
 from abistore.diffing.kinds.parameter_types import (
     TypeDifference,
@@ -19,7 +19,6 @@ from abistore.diffing.kinds.parameter_types import (
 )
 from abistore.diffing.parts import Parameter, Result
 from abistore.diffing.retyping import Retyped, TypedSubject, graded, variants_of
-from abistore.diffing.spelled import spell
 from abistore.diffing.types.sameness import Sameness
 from abistore.model.declarations import Changed
 from abistore.model.findings import Impact

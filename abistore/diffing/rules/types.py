@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from abistore.diffing.context import Context, Note, rule
+from abistore.diffing.context import Context, Note, declaration, declare, listed, rule, spell
 from abistore.diffing.evidence_gaps import comparable
 from abistore.diffing.kinds.enumerators import live_on
 from abistore.diffing.kinds.equivalent_declarations import abridged, with_old_names
@@ -25,7 +25,6 @@ from abistore.diffing.parts import (
     Unexplained,
     UnreachedType,
 )
-from abistore.diffing.spelled import declaration, declare, listed, spell
 from abistore.diffing.types.sameness import Sameness
 from abistore.diffing.types.vtables import plainly, spelled
 from abistore.model.declarations import Added, Changed, Declared, Name, Removed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from abistore.diffing.context import Context, Note, rule
+from abistore.diffing.context import Context, Note, declaration, rule
 from abistore.diffing.kinds.equivalent_declarations import exports_called
 from abistore.diffing.parts import (
     DefaultVersion,
@@ -17,7 +17,6 @@ from abistore.diffing.parts import (
 )
 from abistore.diffing.renamed_exports import RUNTIME_FAMILIES, parsed
 from abistore.diffing.side import declared_differently
-from abistore.diffing.spelled import declaration
 from abistore.model.declarations import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.hints import is_private_node

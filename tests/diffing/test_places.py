@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from abistore.diffing.side import ShownPlaces
 from abistore.model.declarations import Declared, Name
-from abistore.model.places import Places
 from abistore.model.shapes import Record
 from abistore.model.snapshot import Entries, HeadersRead, Location, Provenance, Snapshot, Target
 
@@ -14,13 +14,13 @@ TYPE, OTHER, EXPORT = Name("record", "tally"), Name("record", "hidden"), Name("f
 
 def placed(
     locations: dict[Name, Location], files: tuple[str, ...] = ("tally.h",), given: tuple[str, ...] = ("include/",)
-) -> Places:
+) -> ShownPlaces:
     shapes = (Record("struct", 4), Declared())
     source = {name: shapes if name != OTHER else shapes[:1] for name in locations if name.kind == "record"}
     entries: Entries = {"layout": {}, "source": source}
     read = Provenance(headers=HeadersRead(files, given))
     target = Target("elf", "x86_64", 64, "little")
-    return Places(Snapshot("libtally", None, target, entries, provenance=read, locations=locations))
+    return ShownPlaces(Snapshot("libtally", None, target, entries, provenance=read, locations=locations))
 
 
 @pytest.mark.parametrize("folder", ["include/", "../include/", "/build/tally/include/"])
