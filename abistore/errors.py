@@ -4,6 +4,7 @@
 
     AbistoreError            internal (70)
     ├── UsageError           the arguments are wrong (64)
+    │   └── ExtraMissing     a package that the arguments need is not installed
     ├── InputError           the file or reference given cannot be used (65)
     │   ├── NoLibrary        a package holds no shared library (71)
     │   ├── PatchError       a patch of headers cannot be read, or does not apply
@@ -11,6 +12,8 @@
     │   ├── ExtractError     a file was recognised and cannot be read
     │   │   ├── HeaderError    public headers cannot be parsed, or declare nothing
     │   │   └── LimitExceeded  the work would take more than its limit of time, memory or size
+    │   ├── SigningKeyError  a key cannot sign: not readable, locked, of another type
+    │   ├── SignersError     a list of trusted or revoked keys is malformed
     │   ├── UnknownFormat    no reader knows this file
     │   ├── SnapshotError    a JSON snapshot is malformed, or of a newer format
     │   └── BundleError      a bundle is damaged, not complete, or of a newer format
@@ -30,6 +33,14 @@
     ├── EvidenceMissing      a verdict has less evidence than its gate requires (72)
     ├── OutputError          the answer cannot be written (73)
     ├── SchedulerLost        the scheduler of an archive run cannot be reached (75)
+    ├── NotVerified          a signed document, or what it is about, does not verify (76)
+    │   ├── MalformedStatement  the file is not such a document
+    │   ├── WrongSignature      it was changed after it was signed
+    │   ├── UntrustedKey        no trusted key signed it
+    │   ├── ExpiredKey          its key was not valid when it signed
+    │   ├── RevokedKey          its key is revoked
+    │   ├── WrongFile           it is about another file or release
+    │   └── StaleStatement      the same decision is not reached again
     ├── PolicyError          a policy or a suppression is wrong (64)
     └── ConfigError          the project's abistore.toml is wrong (64)
 
@@ -78,6 +89,13 @@ class UsageError(AbistoreError):
     code = "usage"
     exit_code = 64
     usual_hint = "see `abistore --help`"
+
+
+class ExtraMissing(UsageError):
+    """A package that the arguments need is not installed: one of an extra of abistore."""
+
+    code = "extra-missing"
+    usual_hint = "install the extra that the message names"
 
 
 class InputError(AbistoreError):
@@ -133,6 +151,20 @@ class LimitExceeded(ExtractError):
 
     code = "limit"
     usual_hint = "the file is probably damaged or hostile; please report a real library that needs more"
+
+
+class SigningKeyError(InputError):
+    """A key cannot sign: it cannot be read, has a passphrase, is not Ed25519, or no agent holds it."""
+
+    code = "signing-key"
+    usual_hint = "make one: ssh-keygen -t ed25519 -f KEY"
+
+
+class SignersError(InputError):
+    """A list of trusted signers, or of revoked keys, cannot be read."""
+
+    code = "signers"
+    usual_hint = "write it as ssh-keygen(1) describes under ALLOWED SIGNERS"
 
 
 class UnknownFormat(InputError):
@@ -271,6 +303,62 @@ class RuleConflict(RuleBound):
 
     code = "rule-conflict"
     usual_hint = "unbind one of them: abistore policy unbind PATTERN --reason WHY"
+
+
+class NotVerified(AbistoreError):
+    """A signed document, or what it is about, does not verify."""
+
+    code = "not-verified"
+    exit_code = 76
+    usual_hint = "do not rely on it"
+
+
+class MalformedStatement(NotVerified):
+    """A file is not a signed document of the kind that was asked for."""
+
+    code = "malformed-statement"
+    usual_hint = "name a file that --sign wrote"
+
+
+class WrongSignature(NotVerified):
+    """A document was changed after it was signed, or the signature is that of another one."""
+
+    code = "wrong-signature"
+
+
+class UntrustedKey(NotVerified):
+    """No trusted key signed a document."""
+
+    code = "untrusted-key"
+    usual_hint = "if you trust the key, list it in the file of --allowed-signers"
+
+
+class ExpiredKey(NotVerified):
+    """A trusted key signed a document at a time at which it is not valid."""
+
+    code = "expired-key"
+    usual_hint = "sign again with the key that replaced it"
+
+
+class RevokedKey(NotVerified):
+    """A revoked key signed a document. When it did does not matter."""
+
+    code = "revoked-key"
+    usual_hint = "check what it is about, and sign again with another key"
+
+
+class WrongFile(NotVerified):
+    """A signed statement is about another file, or another release, than the one that was given."""
+
+    code = "wrong-file"
+    usual_hint = "ask for the statement about this file"
+
+
+class StaleStatement(NotVerified):
+    """The decision in a signed statement is not reached again from what is stored now."""
+
+    code = "stale-statement"
+    usual_hint = "judge the release again: abistore verdict LIBRARY@VERSION --statement"
 
 
 class OutputError(AbistoreError):

@@ -18,6 +18,7 @@ REQUIRED: Final[Mapping[str, str]] = {
     "dask": "distributed>=2026.1",
     "mcp": "mcp>=2.3,<3",
     "postgres": "psycopg[binary]>=3.2",
+    "sign": "cryptography>=44",
 }
 """What each extra requires: what to install where nobody knows where abistore came from."""
 

@@ -10,30 +10,41 @@ from abistore.errors import (
     ConfigError as ConfigError,
     DamagedStore as DamagedStore,
     EvidenceMissing as EvidenceMissing,
+    ExpiredKey as ExpiredKey,
+    ExtraMissing as ExtraMissing,
     ExtractError as ExtractError,
     HeaderError as HeaderError,
     Incomparable as Incomparable,
     InputError as InputError,
     LimitExceeded as LimitExceeded,
+    MalformedStatement as MalformedStatement,
+    NotVerified as NotVerified,
     OutputError as OutputError,
     PatchError as PatchError,
     PathDenied as PathDenied,
     PolicyError as PolicyError,
+    RevokedKey as RevokedKey,
     SchedulerLost as SchedulerLost,
     RuleBound as RuleBound,
     RuleConflict as RuleConflict,
     SchemaMismatch as SchemaMismatch,
+    SignersError as SignersError,
+    SigningKeyError as SigningKeyError,
     SnapshotError as SnapshotError,
     SnapshotNotFound as SnapshotNotFound,
     StaleBaseline as StaleBaseline,
+    StaleStatement as StaleStatement,
     SurfaceDiffers as SurfaceDiffers,
     StoreBusy as StoreBusy,
     StoreError as StoreError,
     NoLibrary as NoLibrary,
     UndeliveredEvent as UndeliveredEvent,
     UnknownFormat as UnknownFormat,
+    UntrustedKey as UntrustedKey,
     UsageError as UsageError,
     VersionTaken as VersionTaken,
+    WrongFile as WrongFile,
+    WrongSignature as WrongSignature,
     WrongProfile as WrongProfile,
     WrongTarget as WrongTarget,
 )
@@ -75,6 +86,7 @@ from abistore.model.statements import (
     MovedVerdict as MovedVerdict,
     Standing as Standing,
 )
+from abistore.model.statements import SignedSubject as SignedSubject, VerifiedStatement as VerifiedStatement
 from abistore.model.statements import (
     ReleaseStatement as ReleaseStatement,
     StatedApproval as StatedApproval,
@@ -287,6 +299,12 @@ from abistore.service.ruling import (
 from abistore.service.ledger import evaluate as evaluate
 from abistore.service.ledger import ledger as ledger, lines_of_release as lines_of_release
 from abistore.service.statements import statement as statement
+from abistore.service.attesting import (
+    SignedStatement as SignedStatement,
+    sign_statement as sign_statement,
+    verify_statement as verify_statement,
+)
+from abistore.service.signatures import Trust as Trust, TrustedKey as TrustedKey, trust as trust
 from abistore.service.listing import (
     FailedLibrary as FailedLibrary,
     ListedLine as ListedLine,

@@ -33,13 +33,20 @@ if TYPE_CHECKING:
     from abistore.service.commits import CommitSource
     from abistore.service.project import Configuration
     from abistore.service.ruling import Ruling
+    from abistore.service.signatures import Trust
     from abistore.service.snapshots import ExtractOptions, HeaderOptions, Selection
 
 META = "abistore.project"
 
-NOT_TAKEN = {("compare", "allow"), ("compare", "consumers"), ("compare", "library"), ("export", "channel")}
-"""What a command does not take of the file: two files that are compared are no releases of a line, and only a bundle
-has a channel."""
+NOT_TAKEN = {
+    ("compare", "allow"),
+    ("compare", "consumers"),
+    ("compare", "library"),
+    ("export", "channel"),
+    ("verdict", "library"),
+}
+"""What a command does not take of the file: two files that are compared are no releases of a line, only a bundle has a
+channel, and ``verdict --library`` names a file."""
 
 
 def project_headers() -> HeaderOptions | None:
@@ -135,6 +142,37 @@ class JudgingOptions(Options, frozen=True):
         return ruling(
             self.policy, self.suppress, strict=gate if self.strict_suppressions is None else self.strict_suppressions
         )
+
+
+class TrustOptions(Options, frozen=True):
+    """Whose signatures count."""
+
+    title: ClassVar[str] = "Signatures"
+    beside: ClassVar[tuple[click.Option, ...]] = (CONFIG_OPTION,)
+    allowed_signers: Annotated[
+        Path | None,
+        Described(
+            "The keys that are trusted, as ssh-keygen(1) lists allowed signers. None is trusted without it.",
+            metavar="FILE",
+            complete="file",
+            variable="ABISTORE_ALLOWED_SIGNERS",
+        ),
+    ] = None
+    revoked_signers: Annotated[
+        Path | None,
+        Described(
+            "Public keys that are trusted no more, one a line, whenever they signed.",
+            metavar="FILE",
+            complete="file",
+            variable="ABISTORE_REVOKED_SIGNERS",
+        ),
+    ] = None
+
+    def trust(self) -> Trust:
+        """The trust that they declare. Raises :class:`UsageError` where nobody is trusted."""
+        from abistore.service.signatures import trust
+
+        return trust(self.allowed_signers, self.revoked_signers)
 
 
 class CommitOptions(Options, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import date
+from datetime import date, datetime
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -302,7 +302,8 @@ class ReleaseStatement(msgspec.Struct, frozen=True):
     ``outcome`` is the worst of all lines: undecided where a line is missing and none fails. ``verdict`` stays what was
     found. ``release`` has the verdicts
     against every baseline, the holes, and what only some lines export. ``today`` decided which approvals hold; it is
-    ``None`` where there are none. ``deprecation`` is the window before which nothing may be removed.
+    ``None`` where there are none. ``deprecation`` is the window before which nothing may be removed. ``engine`` is the
+    number of the judging; ``policy_digest`` and ``suppression_digest`` tell what the policy and the suppressions said.
     """
 
     library: str
@@ -318,3 +319,39 @@ class ReleaseStatement(msgspec.Struct, frozen=True):
     lines: tuple[StatedLine, ...]
     release: FoldedRelease
     deprecation: str = ""
+    engine: str = ""
+    policy_digest: str = ""
+    suppression_digest: str = ""
+
+
+class SignedSubject(msgspec.Struct, frozen=True):
+    """A library that a signed statement is about: its file's name and SHA-256. ``file`` is the one that equals it."""
+
+    name: str
+    sha256: str
+    file: str = ""
+
+
+StatementPart: TypeAlias = Literal["engine", "policy", "suppressions", "baselines", "evidence", "approvals", "lines"]
+"""What a decision rests on."""
+
+
+class VerifiedStatement(msgspec.Struct, frozen=True):
+    """A signed statement that was verified: what it says, and who signed it when.
+
+    ``decided_again``: the store gives the same decision. ``changed`` is what it rests on and differs today all the
+    same. ``key`` is a fingerprint, ``principals`` are those of the list of trusted signers.
+    """
+
+    library: str
+    version: str
+    sentence: str
+    verdict: str | None
+    outcome: Outcome
+    exit_code: int
+    signed: datetime
+    key: str
+    principals: tuple[str, ...]
+    subjects: tuple[SignedSubject, ...]
+    decided_again: bool = False
+    changed: tuple[StatementPart, ...] = ()

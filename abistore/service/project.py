@@ -112,6 +112,8 @@ class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     consumers: bool = False
     site_url: str | None = None
     project_url: str | None = None
+    allowed_signers: str | None = None
+    revoked_signers: str | None = None
     ingest: IngestTable = IngestTable()
     gate: GateTable = GateTable()
 
@@ -163,6 +165,8 @@ def _from_here(read: ConfigurationFile, path: Path) -> Configuration:
     said = {name: getattr(read, name) for name in ProjectSettings.__struct_fields__}
     said["debug_dir"] = tuple(str(folder / each) for each in read.debug_dir)
     said["repository"] = str(folder / read.repository) if read.repository else None
+    for key in ("allowed_signers", "revoked_signers"):
+        said[key] = str(folder / named) if (named := getattr(read, key)) else None
     said["suppress"] = tuple(_suppressions(folder, each) for each in read.suppress)
     if read.policy and not PROFILE.fullmatch(read.policy):
         said["policy"] = str(folder / read.policy)

@@ -238,4 +238,6 @@ def statement(
             lines,
             release,
             str(deprecation) if deprecation else "",
+            str(ENGINE),
+            *(by.key if by else RulingKey())[1:],
         )

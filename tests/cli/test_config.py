@@ -45,7 +45,7 @@ NO_PLACE = {
     **dict.fromkeys(
         ("all_baselines", "all_targets", "statement", "compare_with_strict", "comment", "all"), OF_ONE_ANSWER
     ),
-    **dict.fromkeys(("bundle", "export.channel", "gate.surface"), OF_ONE_BUILD),
+    **dict.fromkeys(("bundle", "export.channel", "gate.surface", "sign", "verify", "verdict.library"), OF_ONE_BUILD),
     "verdict.against": "ingest.against is the gate's; this asks one question",
 }
 

@@ -24,7 +24,7 @@ BELOW: dict[str, set[str]] = {
     "report": {"urls", "errors", "limits", "model"},
     "witness": {"errors", "model", "extract", "report"},
     "service": {
-        *("urls", "process", "errors", "limits", "files"),
+        *("urls", "process", "errors", "installing", "limits", "files"),
         *("model", "extract", "store", "diffing", "report", "witness"),
     },
     "archive": {"errors", "extract", "files", "installing", "model", "service", "store"},

@@ -46,9 +46,11 @@ PROGRAMS = {
     "mount": "mount",
     "nm": "binutils",
     "objcopy": "binutils",
+    "openssl": "openssl",
     "pahole": "dwarves",
     "readelf": "binutils",
     "rustc": "rustc",
+    "ssh-add": "openssh-client",
     "ssh-keygen": "openssh-client",
     "strip": "binutils",
 }

@@ -58,9 +58,9 @@ def test_a_checkout_that_was_never_built_has_a_version() -> None:
 
 
 LOCKED = {
-    "dev": ("dask", "dev", "mcp", "postgres", "test"),
-    "run": ("dask", "mcp", "postgres"),
-    "test": ("dask", "mcp", "postgres", "test"),
+    "dev": ("dask", "dev", "mcp", "postgres", "sign", "test"),
+    "run": ("dask", "mcp", "postgres", "sign"),
+    "test": ("dask", "mcp", "postgres", "sign", "test"),
 }
 """The extras of each lock."""
 

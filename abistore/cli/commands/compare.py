@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import msgspec
@@ -16,12 +18,11 @@ from abistore.arguments import (
     FailOn,
     HeaderPatch,
     Operand,
-    ReleaseName,
     WitnessToo,
 )
 from abistore.cli.options import SharedSettings
 from abistore.cli.output import answer, note, progress
-from abistore.cli.reading_options import JudgingOptions, LineOptions, ReadingOptions, SideOptions
+from abistore.cli.reading_options import JudgingOptions, LineOptions, ReadingOptions, SideOptions, TrustOptions
 from abistore.cli.rendering import AllowingOptions, FailingOptions, Rendering, show_report, style_of, tells_notes
 from abistore.cli.verbs import Options, verb
 from abistore.errors import UsageError
@@ -117,15 +118,53 @@ class WiderOptions(Options, frozen=True):
         False
     )
 
+    sign: Annotated[
+        Path | None,
+        Described(
+            "With --statement: sign it with this Ed25519 key, and write a DSSE envelope. Name the public key if an SSH "
+            "agent holds the private one.",
+            metavar="KEY",
+            complete="file",
+        ),
+    ] = None
+    verify: Annotated[
+        Path | None,
+        Described(
+            "Verify this signed statement; with REFERENCE, also that the same decision is reached again.",
+            metavar="FILE",
+            complete="file",
+        ),
+    ] = None
+    libraries: Annotated[
+        tuple[Path, ...],
+        Described(
+            "With --verify: a library that the statement must be about. May be repeated.",
+            ("--library", "libraries"),
+            metavar="FILE",
+            complete="file",
+        ),
+    ] = ()
+
+    def check(self) -> None:
+        """Raise :class:`UsageError` for an option without the one that it belongs to."""
+        if self.sign is not None and not self.statement:
+            raise UsageError("--sign needs --statement", "only a statement can be signed")
+        if self.libraries and self.verify is None:
+            raise UsageError("--library needs --verify", "name the signed statement: --verify FILE")
+
     def asked(self, against: str | None) -> Callable[..., int] | None:
         """What answers the question, if one is asked. Raises :class:`UsageError` for several."""
-        wanted = (self.baselines, self.targets, self.statement)
+        wanted = (self.baselines, self.targets, self.statement, self.verify is not None)
         if sum(wanted) > 1 or (any(wanted) and against):
             raise UsageError("these options exclude each other", "use one of them for each call")
         if not any(wanted):
             return None
-        from abistore.cli.commands.ledger import all_baselines, all_targets, stated
+        from abistore.cli.commands.ledger import all_baselines, all_targets, signed, stated, verified
 
+        if self.verify is not None:
+            return partial(verified, document=self.verify, libraries=self.libraries)
+        if self.sign is not None:
+            return partial(signed, key=self.sign)
         return all_baselines if self.baselines else all_targets if self.targets else stated
 
 
@@ -136,12 +175,13 @@ class WiderOptions(Options, frozen=True):
         {"ledgers": "service.ledger:ledger"},
         {"lines": "service.ledger:lines_of_release"},
         {"statement": "service.statements:statement"},
+        {"verified": "service.attesting:verify_statement"},
     ),
     bisect=True,
 )
 def verdict_command(
     settings: SharedSettings,
-    reference: ReleaseName,
+    reference: Annotated[str | None, Described(complete="reference", metavar="REFERENCE")] = None,
     *,
     against: Against = None,
     witness: WitnessToo = False,
@@ -150,6 +190,7 @@ def verdict_command(
     gating: AllowingOptions,
     judging: JudgingOptions,
     line: LineOptions,
+    trusting: TrustOptions,
 ) -> int:
     """Show the verdict about the stored release REFERENCE (libfoo@1.2.0).
 
@@ -164,15 +205,25 @@ def verdict_command(
     --all-baselines, --all-targets and --statement take a library's name too: then they are about its latest release.
     They exit as their outcome says.
 
+    --sign and --verify exit as the outcome of the statement says; 76 if it does not verify.
+
     \b
     abistore verdict libfoo@1.4.0
     abistore verdict libfoo@1.4.0 --all-baselines
     abistore verdict libfoo@1.4.0 --statement --format markdown -o RELEASE.md
+    abistore verdict libfoo@1.4.0 --statement --sign release_key -o libfoo.intoto.json
+    abistore verdict --verify libfoo.intoto.json --library libfoo.so.1 --allowed-signers signers
     """
     from abistore.service.verdicts import verdict
 
-    if tell := wider.asked(against):
+    tell = wider.asked(against)
+    if tell is not None and wider.verify is not None:
+        tell = partial(tell, trusting=trusting)
+    elif reference is None:
+        raise UsageError("no release is named", "abistore verdict LIBRARY@VERSION")
+    if tell is not None:
         return tell(settings, reference, rendering=rendering, gating=gating, judging=judging, line=line)
+    assert reference is not None
     judgement = verdict(
         reference,
         against=against,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -13,7 +13,7 @@ import click
 from abistore.arguments import Described, Output, RunningProgram
 from abistore.cli.commands.consumers import ranged
 from abistore.cli.options import SharedSettings
-from abistore.cli.output import answer, is_file, progress, write_file
+from abistore.cli.output import answer, is_file, progress, say, write_file, write_snapshot
 from abistore.cli.reading_options import JudgingOptions, LineOptions
 from abistore.cli.rendering import Rendering
 from abistore.cli.verbs import Options, verb
@@ -27,6 +27,7 @@ from abistore.report.history import as_text as matrix_text
 from abistore.report.ledgers import as_markdown, as_text, ledger_tables, lines_table, statement_tables
 
 if TYPE_CHECKING:
+    from abistore.model.statements import VerifiedStatement
     from abistore.report.history import Matrix
     from abistore.report.ledgers import LedgerTable
     from abistore.service.matrix import CompatibleRange, RunsOn
@@ -82,6 +83,59 @@ def stated(settings: SharedSettings, reference: str, *, rendering: Rendering, **
         error=undecided if found.outcome == "undecided" else None,
     )
     return found.exit_code
+
+
+def signed(settings: SharedSettings, reference: str, *, key: Path, rendering: Rendering, **options: Any) -> int:
+    """State whether a release may ship, and sign that: a DSSE envelope, to a file or to standard output."""
+    from abistore.service.attesting import sign_statement
+
+    found = sign_statement(
+        reference,
+        key,
+        deprecation=options["gating"].deprecation,
+        **_common(settings, options["judging"], options["line"]),
+    )
+    stated = found.statement
+    write_snapshot(settings, rendering.output, found.document.encode(), {"statement": stated})
+    if is_file(rendering.output) and not settings.json:
+        say(stated.sentence)
+    return stated.exit_code
+
+
+def verified(
+    settings: SharedSettings, reference: str | None, *, document: Path, libraries: tuple[Path, ...], **options: Any
+) -> int:
+    """Verify a signed statement, and tell what it says."""
+    from abistore.service.attesting import verify_statement
+
+    found = verify_statement(
+        document,
+        options["trusting"].trust(),
+        libraries=libraries,
+        reference=reference,
+        deprecation=options["gating"].deprecation,
+        **_common(settings, options["judging"], options["line"]),
+    )
+    verdict = Verdict[found.verdict] if found.verdict else None
+    undecided = AnswerError(EvidenceMissing.code, found.sentence, EvidenceMissing.usual_hint)
+    answer(
+        settings,
+        {"verified": found},
+        lambda: "\n".join(_verified(found)),
+        conclusion=Conclusion(verdict, found.outcome),
+        error=undecided if found.outcome == "undecided" else None,
+    )
+    return found.exit_code
+
+
+def _verified(found: VerifiedStatement) -> Iterator[str]:
+    yield found.sentence
+    yield f"{found.library} {found.version}: signed {found.signed:%Y-%m-%dT%H:%M:%SZ} by {', '.join(found.principals)}"
+    yield f"  key       {found.key}"
+    for each in found.subjects:
+        yield f"  file      {each.name}: {f'is {each.file}' if each.file else 'not compared (--library)'}"
+    again = "reached again" if found.decided_again else "not repeated (name the release)"
+    yield f"  decision  {'; changed since: '.join((again, *filter(None, [', '.join(found.changed)])))}"
 
 
 def _common(settings: SharedSettings, judging: JudgingOptions, line: LineOptions) -> dict[str, Any]:
