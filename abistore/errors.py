@@ -40,7 +40,8 @@
     │   ├── ExpiredKey          its key was not valid when it signed
     │   ├── RevokedKey          its key is revoked
     │   ├── WrongFile           it is about another file or release
-    │   └── StaleStatement      the same decision is not reached again
+    │   ├── StaleStatement      the same decision is not reached again
+    │   └── AuditRewritten      a store's audit is not the one that was signed, or its continuation
     ├── PolicyError          a policy or a suppression is wrong (64)
     └── ConfigError          the project's abistore.toml is wrong (64)
 
@@ -359,6 +360,13 @@ class StaleStatement(NotVerified):
 
     code = "stale-statement"
     usual_hint = "judge the release again: abistore verdict LIBRARY@VERSION --statement"
+
+
+class AuditRewritten(NotVerified):
+    """The audit of a store was changed or cut since its head was signed, although it is consistent in itself."""
+
+    code = "audit-rewritten"
+    usual_hint = "restore a backup, and find out who can write to the database"
 
 
 class OutputError(AbistoreError):

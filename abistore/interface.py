@@ -5,6 +5,7 @@ from __future__ import annotations
 from abistore.errors import (
     AbistoreError as AbistoreError,
     AmbiguousReference as AmbiguousReference,
+    AuditRewritten as AuditRewritten,
     BaselineLost as BaselineLost,
     BundleError as BundleError,
     ConfigError as ConfigError,
@@ -51,6 +52,7 @@ from abistore.errors import (
 from abistore.model.findings import Churn as Churn, Impact as Impact, Side as Side, Verdict as Verdict
 from abistore.model.history import (
     Amendment as Amendment,
+    AuditHead as AuditHead,
     AuditRecord as AuditRecord,
     BaselineMove as BaselineMove,
     FindingReview as FindingReview,
@@ -61,6 +63,7 @@ from abistore.model.history import (
     StoreStats as StoreStats,
     StoreUpgrade as StoreUpgrade,
     TaggedRelease as TaggedRelease,
+    VerifiedAudit as VerifiedAudit,
 )
 from abistore.model.approvals import Deprecation as Deprecation, LineDeprecations as LineDeprecations
 from abistore.model.versions import DeprecationWindow as DeprecationWindow
@@ -300,8 +303,11 @@ from abistore.service.ledger import evaluate as evaluate
 from abistore.service.ledger import ledger as ledger, lines_of_release as lines_of_release
 from abistore.service.statements import statement as statement
 from abistore.service.attesting import (
+    SignedAudit as SignedAudit,
     SignedStatement as SignedStatement,
+    sign_audit as sign_audit,
     sign_statement as sign_statement,
+    verify_audit as verify_audit,
     verify_statement as verify_statement,
 )
 from abistore.service.signatures import Trust as Trust, TrustedKey as TrustedKey, trust as trust

@@ -297,6 +297,26 @@ class AuditRecord(msgspec.Struct, frozen=True):
     origin: str = ""
 
 
+class AuditHead(msgspec.Struct, frozen=True):
+    """The last record of the audit: its number, 0 without any, and its digest, which depends on all before it."""
+
+    number: int
+    digest: str
+
+
+class VerifiedAudit(msgspec.Struct, frozen=True):
+    """A signed head of the audit that the store still has: who signed it when, and how many records were added since.
+
+    ``key`` is a fingerprint, ``principals`` are those of the list of trusted signers.
+    """
+
+    head: AuditHead
+    signed: datetime
+    key: str
+    principals: tuple[str, ...]
+    added: int
+
+
 class StoreStats(msgspec.Struct, frozen=True):
     """How much a store holds. ``size`` is in bytes; ``superseded`` counts the snapshots replaced or taken back,
     ``candidates`` those that failed their gate and were kept."""

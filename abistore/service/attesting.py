@@ -1,4 +1,4 @@
-"""Signed statements about releases: writing one, and verifying that one is true of a file and of a store."""
+"""Signed documents about releases and audits: writing one, and verifying that it is true of a file and of a store."""
 
 from __future__ import annotations
 
@@ -13,19 +13,22 @@ from abistore import __version__
 from abistore.errors import MalformedStatement, StaleStatement, WrongFile
 from abistore.extract.files import open_input
 from abistore.model.decision import Outcome
-from abistore.model.history import Release
+from abistore.model.history import AuditHead, Release, VerifiedAudit
 from abistore.model.statements import ReleaseStatement, SignedSubject, StatementPart, VerifiedStatement
 from abistore.report.plain import plain
+from abistore.service.database import Database, using
 from abistore.service.signatures import MOST_BYTES, FileSubject, Trust, opened, read, signed, signing_key
 from abistore.service.statements import statement
 
 if TYPE_CHECKING:
     from abistore.model.versions import DeprecationWindow
-    from abistore.service.database import Database
     from abistore.service.ruling import Ruling
 
 STATEMENT: Final = "https://git.example.org/abistore/release-statement/v1"
 """The type of the predicate that holds a statement."""
+
+AUDIT: Final = "https://git.example.org/abistore/audit-head/v1"
+"""The type of the predicate that holds the head of a store's audit."""
 
 
 class SignedStatement(msgspec.Struct, frozen=True):
@@ -64,7 +67,7 @@ def sign_statement(
         reference, database=database, target=target, profile=profile, by=by, today=today, deprecation=deprecation
     )
     subjects = [_subject(release) for release in _releases(found)]
-    predicate = StatementPredicate(datetime.now(UTC).replace(microsecond=0), __version__, plain(found))
+    predicate = StatementPredicate(_now(), __version__, plain(found))
     return SignedStatement(found, signed(subjects, STATEMENT, predicate, signer).decode())
 
 
@@ -191,3 +194,52 @@ def _parts(said: dict[str, Any]) -> dict[StatementPart, object]:
 
 def _baseline(standing: dict[str, Any]) -> tuple[str, str]:
     return standing["against"]["version"], standing["against"]["digest"]
+
+
+class SignedAudit(msgspec.Struct, frozen=True):
+    """The head of a store's audit, and the ``document`` that holds it with a signature: a DSSE envelope, as JSON."""
+
+    head: AuditHead
+    document: str
+
+
+class AuditPredicate(msgspec.Struct, frozen=True):
+    """What is signed of an audit: when, by which abistore, and its head."""
+
+    signed: datetime
+    abistore: str
+    head: AuditHead
+
+
+def sign_audit(key: str | Path, *, database: Database = None) -> SignedAudit:
+    """Sign the head of the store's audit with the Ed25519 key in a file.
+
+    Raises :class:`SigningKeyError`, and :class:`DamagedStore` where the audit was changed without its digests.
+    """
+    signer = signing_key(Path(key))
+    with using(database) as store:
+        head = store.audit_head()
+    subject = FileSubject("audit", {"abistore": head.digest})
+    return SignedAudit(head, signed([subject], AUDIT, AuditPredicate(_now(), __version__, head), signer).decode())
+
+
+def verify_audit(
+    document: str | Path, trust: Trust, *, database: Database = None, now: datetime | None = None
+) -> VerifiedAudit:
+    """Verify that the store's audit is the one whose signed head is in a file, or its continuation.
+
+    Raises the kinds of :class:`NotVerified`, :class:`AuditRewritten` among them, and :class:`DamagedStore`.
+    """
+    found = opened(read(Path(document), MOST_BYTES, MalformedStatement), AUDIT, trust)
+    try:
+        said = msgspec.json.decode(found.statement.predicate, type=AuditPredicate)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise MalformedStatement(f"{document}: not the head of an audit: {error}") from None
+    signer = found.signer(said.signed, now)
+    with using(database) as store:
+        added = store.audit_added(said.head)
+    return VerifiedAudit(said.head, said.signed, signer.key, signer.principals, added)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(microsecond=0)

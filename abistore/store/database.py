@@ -34,8 +34,8 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError, PendingRollbackError
 from sqlalchemy.sql import SyntaxExtension
 
-from abistore.errors import DamagedStore, SchemaMismatch, StoreBusy, StoreError, UsageError
-from abistore.model.history import AuditRecord
+from abistore.errors import AuditRewritten, DamagedStore, SchemaMismatch, StoreBusy, StoreError, UsageError
+from abistore.model.history import AuditHead, AuditRecord
 from abistore.model.snapshot import digest, encode
 from abistore.store.tables import audit, root, version
 from abistore.urls import masked
@@ -483,6 +483,7 @@ _TOGETHER: Final = 1000
 """So many records of another store are written at once."""
 
 _CHAIN_END = select(root.c.audit, select(func.max(audit.c.id)).scalar_subquery())
+_COUNT_SINCE = select(func.count()).select_from(audit).where(audit.c.id > bindparam("last"))
 _DIGEST_AT = select(audit.c.digest).where(audit.c.id == bindparam("number"))
 
 _TAKEN = re.compile(r"(.*) of ([0-9a-f]{32})")
@@ -625,6 +626,30 @@ def verify(database: Database) -> None:
                 raise damaged(database.where, f"the audit was changed, or lacks a row, at {said[0]}")
             before = found
     records(database, 1)  # the chain ends where the root says
+
+
+def head(database: Database) -> AuditHead:
+    """The head of the whole chain. Raises :class:`StoreError` where a row was changed or taken away."""
+    verify(database)
+    ((end, number),) = database.rows(_CHAIN_END)
+    return AuditHead(number or 0, bytes(end).hex())
+
+
+def records_since(database: Database, known: AuditHead) -> int:
+    """How many records were added since ``known`` was the head.
+
+    Raises :class:`AuditRewritten` where it is not in the chain: the audit was written anew, or lacks its last records.
+    """
+    now = head(database)
+    if now.number < known.number:
+        lost = f"the newest is number {now.number:,}, and was number {known.number:,} when the head was signed"
+        raise AuditRewritten(f"{database.where}: the audit lacks its last records: {lost}")
+    found = [bytes(row[0]).hex() for row in database.rows(_DIGEST_AT, {"number": known.number})]
+    if known.number and found != [known.digest]:
+        changed = f"a record up to number {known.number:,} was changed since it was signed"
+        raise AuditRewritten(f"{database.where}: {changed}")
+    ((count,),) = database.rows(_COUNT_SINCE, {"last": known.number})
+    return int(count)
 
 
 HEAD: Final = "0018"

@@ -505,6 +505,8 @@ class Store:
     scheme = _method(scheme)
     set_scheme = _method(set_scheme)
     audit_since = _question(audit.records_after)
+    audit_head = _question(audit.head)
+    audit_added = _question(audit.records_since)
     audit = _method(audit.records)
     check = _method(check)
     vacuum = _method(vacuum)

@@ -301,6 +301,8 @@ OTHER: dict[str, str] = {
     "is_bundle": "which of two ways a file is imported",
     "generate": "it makes a file for another tool, which a build runs and no agent: tests/cli/test_generate.py",
     "sign_statement": "a key of the pipeline, which no agent has: tests/cli/test_signed_statement.py",
+    "sign_audit": "a key of whoever is responsible for the store: tests/cli/test_signed_audit.py",
+    "verify_audit": "a file that people keep elsewhere: tests/cli/test_signed_audit.py",
     "verify_statement": "a file that people pass on: tests/cli/test_signed_statement.py",
     "trust": FILES,
     "surface": "text that people review in git: tests/cli/test_surface.py",

@@ -17,6 +17,7 @@ from abistore.arguments import (
     LibraryName,
     Note,
     OptionalLibrary,
+    Output,
     Reason,
     ReleaseName,
     SearchedLibrary,
@@ -24,14 +25,14 @@ from abistore.arguments import (
     Tag,
 )
 from abistore.cli.options import SharedSettings
-from abistore.cli.output import answer, note, progress, table
-from abistore.cli.reading_options import FactOptions, LineOptions
+from abistore.cli.output import answer, is_file, note, progress, say, table, write_snapshot
+from abistore.cli.reading_options import FactOptions, LineOptions, TrustOptions
 from abistore.cli.verbs import Options, group, verb
-from abistore.errors import AbistoreError, BundleError, StoreError, VersionTaken
+from abistore.errors import AbistoreError, BundleError, StoreError, UsageError, VersionTaken
 from abistore.model.words import counted
 
 if TYPE_CHECKING:
-    from abistore.model.history import Amendment, BaselineMove, Merged
+    from abistore.model.history import Amendment, BaselineMove, Merged, VerifiedAudit
     from abistore.service.administration import PrunedStore, SchemeCard, VacuumedStore
 
 COUNTS = {
@@ -318,7 +319,15 @@ def freed(done: VacuumedStore) -> str:
     return f"nothing to free: {done.after:,} bytes{grown}"
 
 
-@verb("audit", inside=db_command, gives={"audit": "service.administration:db_audit"})
+@verb(
+    "audit",
+    inside=db_command,
+    gives=(
+        {"audit": "service.administration:db_audit"},
+        {"head": "model.history:AuditHead"},
+        {"verified": "service.attesting:verify_audit"},
+    ),
+)
 def audit_command(
     settings: SharedSettings,
     *,
@@ -329,11 +338,34 @@ def audit_command(
     action: Annotated[str, Described("Show only entries of this kind, e.g. ingest, baseline, approve or merge.")] = "",
     since: Annotated[datetime | None, Described("Show only entries from this date on.")] = None,
     until: Annotated[datetime | None, Described("Show only entries before this date.")] = None,
+    sign: Annotated[
+        Path | None,
+        Described("Sign the head of the audit with this Ed25519 key.", metavar="KEY", complete="file"),
+    ] = None,
+    verify: Annotated[
+        Path | None,
+        Described("Verify that the audit continues the signed one.", metavar="FILE", complete="file"),
+    ] = None,
+    output: Output = None,
+    trusting: TrustOptions,
 ) -> None:
     """Show who changed what in the database, newest first.
 
     A record from a bundle or `db merge` has the time and the person of its source store.
+
+    Each record has a digest of all before it. Who can write to the database can compute them again: --sign keeps the
+    last one in a document elsewhere, and --verify exits with 76 if the audit is not its continuation.
     """
+    if sign is not None and verify is not None:
+        raise UsageError("--sign and --verify exclude each other", "use one of them")
+    if sign is not None:
+        _sign_audit(settings, sign, output)
+        return
+    if verify is not None:
+        _verify_audit(settings, verify, trusting)
+        return
+    if output is not None:
+        raise UsageError("--output is for --sign", "--json prints the entries for programs")
     from abistore.service.administration import AuditQuery, db_audit
 
     query = AuditQuery(library=library, actor=actor, action=action, since=since, until=until, skip=skip)
@@ -342,6 +374,30 @@ def audit_command(
     answer(settings, {"audit": records}, lambda: table(("when", "who", "what", "subject", "detail"), rows))
     if len(records) == limit:
         note(settings, f"there may be more: --skip {query.skip + limit} shows the next")
+
+
+def _sign_audit(settings: SharedSettings, key: Path, output: Path | None) -> None:
+    from abistore.service.attesting import sign_audit
+
+    done = sign_audit(key, database=settings.database)
+    write_snapshot(settings, output, done.document.encode(), {"head": done.head})
+    if is_file(output) and not settings.json:
+        say(f"record {done.head.number:,} of the audit signed: {done.head.digest}")
+
+
+def _verify_audit(settings: SharedSettings, document: Path, trusting: TrustOptions) -> None:
+    from abistore.service.attesting import verify_audit
+
+    found = verify_audit(document, trusting.trust(), database=settings.database)
+    answer(settings, {"verified": found}, lambda: _verified(found))
+
+
+def _verified(found: VerifiedAudit) -> str:
+    who = f"{', '.join(found.principals)} ({found.key})"
+    return (
+        f"the audit is unchanged up to record {found.head.number:,}, "
+        f"signed {found.signed:%Y-%m-%dT%H:%M:%SZ} by {who}; {counted(found.added, 'record')} added since"
+    )
 
 
 @verb("scheme", inside=db_command, gives="service.administration:db_scheme")
