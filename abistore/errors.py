@@ -40,6 +40,7 @@
     │   ├── ExpiredKey          its key was not valid when it signed
     │   ├── RevokedKey          its key is revoked
     │   ├── WrongFile           it is about another file or release
+    │   ├── Unsigned            a baseline that must be signed is not
     │   ├── StaleStatement      the same decision is not reached again
     │   └── AuditRewritten      a store's audit is not the one that was signed, or its continuation
     ├── PolicyError          a policy or a suppression is wrong (64)
@@ -353,6 +354,13 @@ class WrongFile(NotVerified):
 
     code = "wrong-file"
     usual_hint = "ask for the statement about this file"
+
+
+class Unsigned(NotVerified):
+    """A release that must be signed has no signed tag."""
+
+    code = "unsigned"
+    usual_hint = "sign it: abistore db release tag LIBRARY@VERSION TAG --sign KEY"
 
 
 class StaleStatement(NotVerified):

@@ -41,6 +41,7 @@ from abistore.errors import (
     NoLibrary as NoLibrary,
     UndeliveredEvent as UndeliveredEvent,
     UnknownFormat as UnknownFormat,
+    Unsigned as Unsigned,
     UntrustedKey as UntrustedKey,
     UsageError as UsageError,
     VersionTaken as VersionTaken,
@@ -102,6 +103,7 @@ from abistore.model.snapshot import (
     Location as Location,
     ReleaseTag as ReleaseTag,
     Snapshot as Snapshot,
+    TagSignature as TagSignature,
     Target as Target,
 )
 from abistore.report import render as render

@@ -440,11 +440,23 @@ class Provenance(msgspec.Struct, frozen=True):
     tags: Tags | msgspec.UnsetType = msgspec.UNSET
 
 
+class TagSignature(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Who signed a tag of a release when: the fingerprint of the key, and the signature in Base64."""
+
+    signed: datetime
+    key: str
+    sig: str
+
+
 class ReleaseTag(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A word that people put on a release, such as ``lts``, and what they say about it."""
+    """A word that people put on a release, such as ``lts``, and what they say about it.
+
+    ``signature`` is of the tag, the release, its contents and its file.
+    """
 
     name: str
     note: str = ""
+    signature: TagSignature | None = None
 
     def __post_init__(self) -> None:
         """A note may quote a URL."""

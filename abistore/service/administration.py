@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from abistore.errors import StaleBaseline, UsageError
+from abistore.errors import DamagedStore, StaleBaseline, UsageError
+from abistore.limits import limits_for
 from abistore.model.history import (
     DEFAULT_CHANNEL,
     Amendment,
@@ -27,7 +28,7 @@ from abistore.model.history import (
     TaggedRelease,
 )
 from abistore.model.labels import AUTO, Given, check_not_blank
-from abistore.model.snapshot import ReleaseTag
+from abistore.model.snapshot import ReleaseTag, snapshot_digest
 from abistore.model.versions import LabelOrder, position, series
 from abistore.service.database import Database, busy_seconds, line_target, locate, user, using
 from abistore.service.listing import lines_of, releases_of
@@ -358,13 +359,14 @@ TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+~-]{0,63}")
 class TagPlan(Given, frozen=True):
     """What becomes of a tag: it is put on with a note, or with ``remove`` taken away; by whom.
 
-    ``digest`` is the beginning of the digest that the release must have.
+    ``digest`` is the beginning of the digest that the release must have. ``sign`` is the file of the key that signs it.
     """
 
     note: str = ""
     remove: bool = False
     actor: str = ""
     digest: str | None = None
+    sign: Path | None = None
     target: str | None = None
     profile: str | None = None
 
@@ -375,16 +377,35 @@ ADD = TagPlan()
 def release_tag(reference: str, tag: str, plan: TagPlan = ADD, *, database: Database = None) -> TaggedRelease:
     """Put a tag on a stored release, or take it away. A tag that is there stays as it is, with its note.
 
-    Raises :class:`SnapshotNotFound`, :class:`UsageError`, :class:`StaleBaseline`.
+    A signed one takes the place of the one that is there. Raises :class:`SnapshotNotFound`, :class:`UsageError`,
+    :class:`StaleBaseline`, and to sign :class:`SigningKeyError` and :class:`DamagedStore`.
     """
-    if plan.remove and plan.note:
-        raise UsageError("--remove and --note exclude each other", "pass one of them")
+    if plan.remove and (plan.note or plan.sign):
+        raise UsageError("--remove excludes --note and --sign", "pass one of them")
     found = tag_of(tag, plan.note)
     with using(database, write=True) as store:
         release = store.resolve(reference, target=line_target(store, plan.target), profile=plan.profile)
         check_digest(release, plan.digest)
         actor = plan.actor or user()
+        if plan.sign is not None:
+            found = _signed(store, release, found, plan.sign)
         return store.untag(release, tag, actor) if plan.remove else store.tag(release, [found], actor)
+
+
+def _signed(store: Store, release: Release, tag: ReleaseTag, key: Path) -> ReleaseTag:
+    """The tag with a signature; it keeps the note that it has."""
+    from abistore.service.signatures import signed_tag, signing_key
+
+    check_contents(store, release)
+    note = tag.note or next((each.note for each in release.tags if each.name == tag.name), "")
+    return signed_tag(release, ReleaseTag(tag.name, note), signing_key(key))
+
+
+def check_contents(store: Store, release: Release) -> None:
+    """Raise :class:`DamagedStore` unless what is stored of a release has its digest: what a signature is of."""
+    with limits_for(release.declarations << 10, f"reading {release.reference}"):
+        if snapshot_digest(store.load(release)).hex() != release.digest:
+            raise DamagedStore(f"{release.reference}: the stored contents have another digest")
 
 
 def tag_of(name: str, note: str = "") -> ReleaseTag:

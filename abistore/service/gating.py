@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from abistore.errors import AbistoreError, Incomparable, RuleBound, SnapshotNotFound, SurfaceDiffers, UsageError
+from abistore.errors import (
+    AbistoreError,
+    DamagedStore,
+    Incomparable,
+    NotVerified,
+    RuleBound,
+    SnapshotNotFound,
+    SurfaceDiffers,
+    Unsigned,
+    UsageError,
+)
 from abistore.limits import limits_for
 from abistore.model.decision import FOR_SCHEME
 from abistore.model.findings import FailOn
@@ -18,6 +28,7 @@ from abistore.model.words import counted
 from abistore.report.model import Report, ReportedFinding, every, fails
 from abistore.report.outline import parts_of_report, verdict
 from abistore.service import verdicts
+from abistore.service.administration import check_contents
 from abistore.service.binding import names_for, rule_for, ruled
 from abistore.service.comparing import compare
 from abistore.service.consumer_verdicts import JudgedConsumer, consumers_broken, hurt_first, judged_consumer
@@ -27,6 +38,7 @@ from abistore.service.decision import DecisionRequest, decided
 from abistore.service.ingest import ingest
 from abistore.service.ingest_gates import AS_IT_SAYS, Gate, Ingested, IngestPlan
 from abistore.service.judging import judge, usual
+from abistore.service.signatures import Trust, signer_of
 from abistore.service.snapshots import ExtractOptions, OperandPair, Selection, capture, is_path, is_reference, operands
 from abistore.service.surface import SurfaceCheck, check_surface
 from abistore.service.verdicts import judged
@@ -194,6 +206,7 @@ class GatePlan(Given, frozen=True):
     that the change was made from. With ``introduced_only`` what stood there already does not fail the gate. Without a
     baseline the gate fails, unless ``bootstrap`` says that this is the first build; a line that ever had a baseline is
     refused then (:class:`BaselineLost`). ``surface`` is a reviewed file that the build's public surface must equal.
+    With ``trust``, the baseline must have a tag that a trusted key signed.
     """
 
     files: IngestPlan = AS_IT_SAYS
@@ -202,6 +215,7 @@ class GatePlan(Given, frozen=True):
     introduced_only: bool = False
     bootstrap: bool = False
     surface: Path | None = None
+    trust: Trust | None = None
 
 
 class GateResult(msgspec.Struct, frozen=True):
@@ -265,8 +279,37 @@ def gate(
         raise UsageError("--surface is about one build", "name one FILE")
     results = ingest(paths, files, database=database, progress=progress)
     with using(database) as store:
-        found = tuple(_result(store, each, plan) for each in results)
+        found = tuple(_signed(store, _result(store, each, plan), plan.trust) for each in results)
     return found if plan.surface is None else tuple(_with_surface(each, plan, plan.surface) for each in found)
+
+
+def _signed(store: Store, result: GateResult, trust: Trust | None) -> GateResult:
+    """The result, which fails if the baseline that it compares with is not signed by a trusted key."""
+    report = result.judged.verdict
+    if trust is None or report is None:
+        return result
+    try:
+        _check_signed(store, report, trust)
+    except (NotVerified, DamagedStore) as error:
+        told = {"code": error.code, "error": error.message, "hint": error.hint, "exit_code": error.exit_code}
+        judged = msgspec.structs.replace(result.judged, status="failed", **told)
+        return GateResult(judged, error.exit_code, f"FAIL: the baseline does not count: {error.message}")
+    return result
+
+
+def _check_signed(store: Store, report: Report, trust: Trust) -> None:
+    if report.libraries:
+        several = "the baselines of a package with several libraries are not checked for signatures"
+        raise Unsigned(several, "gate each library by itself: --only LIBRARY")
+    old = report.old
+    profile = report.decision.profile if report.decision is not None else None
+    known = store.releases(old.library, old.target, profile or None)
+    found = [each for each in known if (each.version, each.digest) == (old.version, old.digest)]
+    if not found:
+        raise Unsigned(f"{old.library} {old.version}: the release is no longer stored")
+    for release in found:
+        signer_of(release, trust)
+        check_contents(store, release)
 
 
 def _with_surface(result: GateResult, plan: GatePlan, file: Path) -> GateResult:

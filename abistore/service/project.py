@@ -82,6 +82,7 @@ class GateTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """``[gate]``: what the options of this name of ``abistore gate`` say."""
 
     introduced_only: bool = False
+    require_signed: bool = False
     version_from: VersionFrom | None = None
 
 

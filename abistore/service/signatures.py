@@ -25,16 +25,19 @@ from abistore.errors import (
     ExpiredKey,
     ExtraMissing,
     MalformedStatement,
+    NotVerified,
     RevokedKey,
     SignersError,
     SigningKeyError,
+    Unsigned,
     UntrustedKey,
     UsageError,
     WrongSignature,
 )
 from abistore.files import open_file
 from abistore.installing import how_to_install
-from abistore.model.snapshot import encode
+from abistore.model.history import Release
+from abistore.model.snapshot import ReleaseTag, TagSignature, encode
 
 PAYLOAD_TYPE: Final = "application/vnd.in-toto+json"
 STATEMENT_TYPE: Final = "https://in-toto.io/Statement/v1"
@@ -158,10 +161,15 @@ class SigningKey(NamedTuple):
             ) from error
 
 
+def unsigned(subjects: Iterable[FileSubject], predicate_type: str, predicate: object) -> SignedEnvelope:
+    """A statement in an envelope without signatures."""
+    statement = InTotoStatement(tuple(subjects), predicate_type, msgspec.Raw(encode(predicate)))
+    return SignedEnvelope(encode(statement), PAYLOAD_TYPE, ())
+
+
 def signed(subjects: Iterable[FileSubject], predicate_type: str, predicate: object, key: SigningKey) -> bytes:
     """A statement in an envelope, signed with ``key``, as JSON. Raises :class:`SigningKeyError`."""
-    statement = InTotoStatement(tuple(subjects), predicate_type, msgspec.Raw(encode(predicate)))
-    bare = SignedEnvelope(encode(statement), PAYLOAD_TYPE, ())
+    bare = unsigned(subjects, predicate_type, predicate)
     signature = EnvelopeSignature(key.sign(bare.signed_bytes), fingerprint(key.blob))
     return encode(msgspec.structs.replace(bare, signatures=(signature,)))
 
@@ -177,6 +185,10 @@ def opened(data: bytes, predicate_type: str, trust: Trust) -> OpenedStatement:
         raise MalformedStatement(f"not a DSSE envelope: {error}") from None
     if envelope.payload_type != PAYLOAD_TYPE or not envelope.signatures:
         raise MalformedStatement("the envelope holds no signed in-toto statement")
+    return _opened(envelope, predicate_type, trust)
+
+
+def _opened(envelope: SignedEnvelope, predicate_type: str, trust: Trust) -> OpenedStatement:
     blob = _signing_blob(envelope, trust)
     return OpenedStatement(_statement(envelope.payload, predicate_type), tuple(_of_key(trust.keys, blob)))
 
@@ -229,6 +241,67 @@ def _is_signed(envelope: SignedEnvelope, signature: EnvelopeSignature, blob: byt
 
 def _of_key(keys: Iterable[TrustedKey], blob: bytes) -> Iterator[TrustedKey]:
     return (each for each in keys if each.blob == blob)
+
+
+# --- tags of releases ---------------------------------------------------------------------------------------------
+
+TAG: Final = "https://git.example.org/abistore/release-tag/v1"
+"""The type of the predicate that a signed tag stands for."""
+
+
+class TagPredicate(msgspec.Struct, frozen=True):
+    """What is signed of a tag: the tag, and the release with the digest of its contents."""
+
+    signed: datetime
+    tag: str
+    note: str
+    library: str
+    version: str
+    target: str
+    profile: str
+    digest: str
+
+
+def signed_tag(release: Release, tag: ReleaseTag, key: SigningKey) -> ReleaseTag:
+    """The tag of a release with a signature. Raises :class:`SigningKeyError`."""
+    moment = datetime.now(UTC).replace(microsecond=0)
+    signature = key.sign(_tagged(release, tag, moment).signed_bytes)
+    return msgspec.structs.replace(
+        tag, signature=TagSignature(moment, fingerprint(key.blob), b64encode(signature).decode())
+    )
+
+
+def signer_of(release: Release, trust: Trust) -> Signer:
+    """Who signed a tag of a release, if a trusted key did.
+
+    Raises :class:`Unsigned` if no tag is signed, else the kinds of :class:`NotVerified` that :func:`opened` does.
+    """
+    failure: NotVerified = Unsigned(f"{release.reference}: no tag of the release is signed")
+    for tag in release.tags:
+        if tag.signature is None:
+            continue
+        try:
+            return _signer(release, tag, tag.signature, trust)
+        except NotVerified as error:
+            failure = type(error)(f"{release.reference}, tag {tag.name}: {error.message}", error.hint)
+    raise failure
+
+
+def _signer(release: Release, tag: ReleaseTag, said: TagSignature, trust: Trust) -> Signer:
+    try:
+        signature = EnvelopeSignature(b64decode(said.sig, validate=True), said.key)
+    except ValueError:
+        raise MalformedStatement("the signature is not Base64") from None
+    envelope = msgspec.structs.replace(_tagged(release, tag, said.signed), signatures=(signature,))
+    return _opened(envelope, TAG, trust).signer(said.signed)
+
+
+def _tagged(release: Release, tag: ReleaseTag, moment: datetime) -> SignedEnvelope:
+    """What a signed tag stands for. It is made again to be verified, from the release as it is stored then."""
+    line, file = release.line, release.provenance
+    names = (line.library, release.version, line.target, line.profile)
+    predicate = TagPredicate(moment, tag.name, tag.note, *names, release.digest)
+    return unsigned([FileSubject(file.file or line.library, {"sha256": file.sha256})], TAG, predicate)
 
 
 # --- keys ---------------------------------------------------------------------------------------------------------

@@ -158,15 +158,20 @@ def _shown(value: object) -> str:
 
 
 def add(database: Database, release: Release, tags: Iterable[ReleaseTag], actor: str = "") -> TaggedRelease:
-    """Put tags on a release. One that it has stays as it is, with its note."""
+    """Put tags on a release. One that it has stays as it is, with its note, unless the new one is signed."""
     with database.transaction():
         current = current_release(database, release)
         known = {tag.name for tag in current.tags}
-        new = {tag.name: tag for tag in tags if tag.name not in known}
+        new = {tag.name: tag for tag in tags if tag.name not in known or tag.signature is not None}
         if not new:
             return TaggedRelease(current, changed=False)
-        told = "; ".join(f"{tag.name} ({tag.note})" if tag.note else tag.name for tag in new.values())
-        return _write(database, current, (*current.tags, *new.values()), (actor, "tag", told))
+        kept = (tag for tag in current.tags if tag.name not in new)
+        return _write(database, current, (*kept, *new.values()), (actor, "tag", "; ".join(map(_told, new.values()))))
+
+
+def _told(tag: ReleaseTag) -> str:
+    said = f"{tag.name} ({tag.note})" if tag.note else tag.name
+    return f"{said}, signed by {tag.signature.key}" if tag.signature is not None else said
 
 
 def take(database: Database, release: Release, name: str, actor: str = "") -> TaggedRelease:

@@ -464,6 +464,10 @@ def tag_command(
     *,
     note: Note = "",
     remove: Annotated[bool, Described("Remove the tag.")] = False,
+    sign: Annotated[
+        Path | None,
+        Described("Sign the tag with this Ed25519 key: gates can require it.", metavar="KEY", complete="file"),
+    ] = None,
     actor: Actor = "",
     line: LineOptions,
 ) -> None:
@@ -471,14 +475,15 @@ def tag_command(
 
     Four tags have a meaning. Comparisons with the previous release skip releases tagged `withdrawn` or `yanked`. Breaks
     of these, and of releases tagged `eol` or `unsupported`, count in no ledger and no statement. Gates use their
-    channel's baseline, whatever its tags. An existing tag and its note do not change.
+    channel's baseline, whatever its tags. An existing tag and its note do not change,
+    except that --sign signs it.
 
     \b
     abistore db release tag libfoo@1.2.0 withdrawn --note "lost data"
     """
     from abistore.service.administration import TagPlan, release_tag
 
-    plan = TagPlan(note, remove, actor, target=line.target, profile=line.profile)
+    plan = TagPlan(note, remove, actor, sign=sign, target=line.target, profile=line.profile)
     done = release_tag(reference, tag, plan, database=settings.database)
     tags = ", ".join(one.name for one in done.release.tags) or "no tags"
     said = "" if done.changed else ", as before"

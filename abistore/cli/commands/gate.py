@@ -16,7 +16,7 @@ from msgspec.structs import asdict, replace
 from abistore.arguments import Channel, Described, MergeBase
 from abistore.cli.options import SharedSettings
 from abistore.cli.output import answer, note, progress, say, say_error, write_file
-from abistore.cli.reading_options import BuildOptions, JudgingOptions, ReadingOptions
+from abistore.cli.reading_options import BuildOptions, JudgingOptions, ReadingOptions, TrustOptions
 from abistore.cli.rendering import AllowingOptions, Rendering, error_of, show_together, style_as, style_of
 from abistore.cli.verbs import Options, verb
 from abistore.errors import OutputError, StoreError, SurfaceDiffers
@@ -110,6 +110,13 @@ class GateOptions(Options, frozen=True):
         Path | None,
         Described("Fail if the public surface is not that in this file (`export --format surface`).", complete="file"),
     ] = None
+    require_signed: Annotated[
+        bool, Described("Fail unless the baseline has a tag that a trusted key signed (--allowed-signers).")
+    ] = False
+
+    def words(self) -> dict[str, Any]:
+        """The same for the service."""
+        return {name: value for name, value in asdict(self).items() if name != "require_signed"}
 
 
 @verb("gate", gives={"files": "service.gating:gate"}, bisect=True)
@@ -130,6 +137,7 @@ def gate_command(
     build: BuildOptions,
     judging: JudgingOptions,
     reading: ReadingOptions,
+    trusting: TrustOptions,
 ) -> int:
     """Say whether the build FILE may be merged and released. Nothing is stored.
 
@@ -140,7 +148,7 @@ def gate_command(
     unless --introduced-only is given.
 
     Exits with 0 (it passes), 2 (source break), 4 (binary break), 69 (another surface than --surface), 72 (missing
-    evidence), or another code of 64 and above.
+    evidence), 76 (a baseline without the required signature), or another code of 64 and above.
 
     \b
     abistore gate build/libfoo.so --version 1.4.0 --merge-base "$(git merge-base HEAD origin/main)"
@@ -160,7 +168,8 @@ def gate_command(
             by=judging.ruling(gate=True),
         )
         ingesting = IngestPlan(**build.words(), gate=judged, options=build.options(reading, advance))
-        plan = GatePlan(ingesting, **asdict(asked))
+        trust = trusting.trust() if asked.require_signed else None
+        plan = GatePlan(ingesting, **asked.words(), trust=trust)
         results = gate(paths, plan, database=settings.database, progress=advance)
     results = tuple(_filtered(each, rendering) for each in results)
     reports = [each.judged.verdict for each in results if each.judged.verdict is not None]
