@@ -440,12 +440,16 @@ class Provenance(msgspec.Struct, frozen=True):
     tags: Tags | msgspec.UnsetType = msgspec.UNSET
 
 
+Moment: TypeAlias = Annotated[datetime, msgspec.Meta(tz=True)]
+"""A time that names its zone, so that it can be compared with any other."""
+
+
 class TagSignature(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Who signed a tag of a release when: the fingerprint of the key, and the signature in Base64."""
 
-    signed: datetime
-    key: str
-    sig: str
+    signed: Moment
+    key: Annotated[str, msgspec.Meta(pattern="^SHA256:[A-Za-z0-9+/]{43}$")]
+    sig: Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9+/]{86}==$")]
 
 
 class ReleaseTag(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

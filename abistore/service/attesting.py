@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from abistore import __version__
-from abistore.errors import MalformedStatement, StaleStatement, WrongFile
+from abistore.errors import InputError, MalformedStatement, StaleStatement, WrongFile
 from abistore.extract.files import open_input
 from abistore.model.decision import Outcome
 from abistore.model.history import AuditHead, Release, VerifiedAudit
+from abistore.model.snapshot import Moment
 from abistore.model.statements import ReleaseStatement, SignedSubject, StatementPart, VerifiedStatement
 from abistore.report.plain import plain
 from abistore.service.database import Database, using
@@ -41,7 +42,7 @@ class SignedStatement(msgspec.Struct, frozen=True):
 class StatementPredicate(msgspec.Struct, frozen=True):
     """What is signed of a statement: when, by which abistore, and the statement as ``--statement --json`` has it."""
 
-    signed: datetime
+    signed: Moment
     abistore: str
     statement: dict[str, Any]
 
@@ -60,7 +61,7 @@ def sign_statement(
     """State whether a release may ship, as :func:`statement` does, and sign that with the Ed25519 key in a file.
 
     Its subjects are the files of all lines. Raises as :func:`statement` does, :class:`SigningKeyError`, and
-    :class:`WrongFile` for a release of which no file is known.
+    :class:`InputError` for a release of which no file is known.
     """
     signer = signing_key(Path(key))
     found = statement(
@@ -130,7 +131,7 @@ def _releases(found: ReleaseStatement) -> Iterator[Release]:
 def _subject(release: Release) -> FileSubject:
     file = release.provenance
     if not file.sha256:
-        raise WrongFile(f"{release.reference}: no file is known", "ingest the library, not a dump of it")
+        raise InputError(f"{release.reference}: no file is known", "ingest the library, not a dump of it")
     return FileSubject(file.file or release.line.library, {"sha256": file.sha256})
 
 
@@ -206,7 +207,7 @@ class SignedAudit(msgspec.Struct, frozen=True):
 class AuditPredicate(msgspec.Struct, frozen=True):
     """What is signed of an audit: when, by which abistore, and its head."""
 
-    signed: datetime
+    signed: Moment
     abistore: str
     head: AuditHead
 

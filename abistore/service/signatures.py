@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 
@@ -37,7 +37,7 @@ from abistore.errors import (
 from abistore.files import open_file
 from abistore.installing import how_to_install
 from abistore.model.history import Release
-from abistore.model.snapshot import ReleaseTag, TagSignature, encode
+from abistore.model.snapshot import Moment, ReleaseTag, TagSignature, encode
 
 PAYLOAD_TYPE: Final = "application/vnd.in-toto+json"
 STATEMENT_TYPE: Final = "https://in-toto.io/Statement/v1"
@@ -47,6 +47,7 @@ NAMESPACE: Final = "abistore"
 KEY_TYPE: Final = b"ssh-ed25519"
 MOST_KEY_BYTES: Final = 1 << 16
 MOST_BYTES: Final = 64 << 20
+MOST_SIGNATURES: Final = 64
 SKEW: Final = timedelta(minutes=5)
 """How far the clock of a signer may be ahead."""
 
@@ -69,7 +70,7 @@ class SignedEnvelope(msgspec.Struct, frozen=True, rename="camel"):
 
     payload: bytes
     payload_type: str
-    signatures: tuple[EnvelopeSignature, ...]
+    signatures: Annotated[tuple[EnvelopeSignature, ...], msgspec.Meta(max_length=MOST_SIGNATURES)]
 
     @property
     def signed_bytes(self) -> bytes:
@@ -252,7 +253,7 @@ TAG: Final = "https://git.example.org/abistore/release-tag/v1"
 class TagPredicate(msgspec.Struct, frozen=True):
     """What is signed of a tag: the tag, and the release with the digest of its contents."""
 
-    signed: datetime
+    signed: Moment
     tag: str
     note: str
     library: str
@@ -288,10 +289,7 @@ def signer_of(release: Release, trust: Trust) -> Signer:
 
 
 def _signer(release: Release, tag: ReleaseTag, said: TagSignature, trust: Trust) -> Signer:
-    try:
-        signature = EnvelopeSignature(b64decode(said.sig, validate=True), said.key)
-    except ValueError:
-        raise MalformedStatement("the signature is not Base64") from None
+    signature = EnvelopeSignature(b64decode(said.sig), said.key)
     envelope = msgspec.structs.replace(_tagged(release, tag, said.signed), signatures=(signature,))
     return _opened(envelope, TAG, trust).signer(said.signed)
 
@@ -301,7 +299,8 @@ def _tagged(release: Release, tag: ReleaseTag, moment: datetime) -> SignedEnvelo
     line, file = release.line, release.provenance
     names = (line.library, release.version, line.target, line.profile)
     predicate = TagPredicate(moment, tag.name, tag.note, *names, release.digest)
-    return unsigned([FileSubject(file.file or line.library, {"sha256": file.sha256})], TAG, predicate)
+    subjects = [FileSubject(file.file or line.library, {"sha256": file.sha256})] if file.sha256 else []
+    return unsigned(subjects, TAG, predicate)
 
 
 # --- keys ---------------------------------------------------------------------------------------------------------

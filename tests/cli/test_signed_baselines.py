@@ -166,3 +166,30 @@ def test_requiring_a_signature_needs_a_list_of_signers(gated: Gated) -> None:
 
 def test_a_tag_is_not_signed_and_removed(gated: Gated) -> None:
     assert gated.sign("--remove").code == 64
+
+
+@pytest.mark.parametrize(
+    "fields", [{"signed": "2026-01-01T00:00:00"}, {"key": "SHA256:short"}, {"sig": "\x1b[31m"}, {"more": 1}]
+)
+def test_a_malformed_signature_is_not_imported(gated: Gated, tmp_path: Path, fields: dict[str, Any]) -> None:
+    assert gated.sign().code == 0
+    assert gated.call("export", "libgeo@1.0", "-o", tmp_path / "geo.json").code == 0
+    whole = json.loads((tmp_path / "geo.json").read_text())
+    whole["exported"]["tags"][0]["signature"] |= fields
+    del whole["digest"]
+    (tmp_path / "geo.json").write_text(json.dumps(whole))
+    done = gated.call("import", tmp_path / "geo.json", "--library", "libother", "--json")
+    assert (done.code, done.error["code"]) == (65, "snapshot")
+    assert "signature" in done.error["message"]
+
+
+def test_a_release_of_which_no_file_is_known_can_be_signed(gated: Gated, tmp_path: Path) -> None:
+    assert gated.call("export", "libgeo@1.0", "-o", tmp_path / "geo.json").code == 0
+    whole = json.loads((tmp_path / "geo.json").read_text())
+    whole["provenance"]["sha256"] = ""
+    del whole["digest"]
+    (tmp_path / "geo.json").write_text(json.dumps(whole))
+    assert gated.call("import", tmp_path / "geo.json", "--version", "1.0.1").code == 0
+    assert gated.call("db", "baseline", "set", "libgeo@1.0.1").code == 0
+    assert gated.sign(reference="libgeo@1.0.1").code == 0
+    assert gated.gate().code == 0

@@ -128,11 +128,13 @@ def test_a_statement_is_stale_once_the_decision_differs(signed: Signed, tmp_path
     assert signed.verify().code == 0
 
 
-def test_what_changed_without_effect_is_told(signed: Signed, tmp_path: Path) -> None:
-    policy = tmp_path / "policy.yaml"
-    policy.write_text("base: strict_abi\nrules:\n  - kind: func_added\n    impact: compatible\n    reason: as it is\n")
+def test_what_changed_without_effect_is_told(signed: Signed, monkeypatch: pytest.MonkeyPatch) -> None:
     done = signed.verify("libgeo@1.1", "--policy", "sdk_vendor")
     assert (done.code, done.json["verified"]["changed"]) == (0, ["policy"])
+    assert signed.call("db", "baseline", "set", "libgeo@1.1").code == 0
+    monkeypatch.setattr("abistore.service.statements.ENGINE", 1_000_000)
+    done = signed.verify("libgeo@1.1")
+    assert (done.code, done.json["verified"]["changed"]) == (0, ["engine"])
 
 
 def test_a_statement_of_a_failing_release_fails_when_it_is_verified(signed: Signed, tmp_path: Path) -> None:

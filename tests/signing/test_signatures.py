@@ -140,6 +140,8 @@ def test_a_changed_document_is_refused_whatever_was_changed(tmp_path: Path, key:
         opened(changed(data, signatures=[]), TYPE, whole)
     with pytest.raises(MalformedStatement, match="of type https"):
         opened(data, "https://example.org/other", whole)
+    with pytest.raises(MalformedStatement):
+        opened(changed(data, signatures=told["signatures"] * 65), TYPE, whole)
     for junk in (b"", b"{}", b"[1]", b"\xff", b"[" * 5000):
         with pytest.raises(MalformedStatement):
             opened(junk, TYPE, whole)
