@@ -336,6 +336,11 @@ from abistore.service.notifying import (
     kept_cursor as kept_cursor,
     notify as notify,
 )
+from abistore.service.posting import (
+    CommentPlan as CommentPlan,
+    PostedComment as PostedComment,
+    post_comment as post_comment,
+)
 from abistore.service.snapshots import Selection as Selection
 from abistore.archive.reporting import (
     ArchiveReport as ArchiveReport,

@@ -156,6 +156,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "approve": ("approvals", "Approve a break, so that gates pass and show the reason; list and withdraw approvals."),
     "blame": ("history", "Show since when a library or a declaration breaks programs, and the last good release."),
     "changes": ("policy", "List the kinds of change that are detected."),
+    "comment": ("notify", "Write, update or remove the one comment of a pipeline on a pull request."),
     "compare": ("compare", "Compare two snapshots and judge the difference."),
     "config": ("config", "Show what a project's abistore.toml says; schemas; completion for shells."),
     "consumers": ("consumers", "Store the imports of programs, and find the ones that a release breaks."),
@@ -187,7 +188,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Judge": ("compare", "gate", "verdict", "history", "log", "blame", "matrix"),
     "Look": ("show", "list", "consumers", "env"),
     "Decide": ("whatif", "witness", "approve", "policy", "explain", "changes"),
-    "Set up": ("init", "site", "notify", "db", "mcp", "config"),
+    "Set up": ("init", "site", "notify", "comment", "db", "mcp", "config"),
 }
 """The overview's sections."""
 

@@ -89,6 +89,7 @@ BY_HAND: Final[Mapping[str, str]] = {
     "approve sync": "takes over a file that people reviewed",
     "archive ingest": "stores many files: a person runs it where they lie",
     "archive report": "reports on all libraries to people: abi_history is about one",
+    "comment": "speaks for a pipeline's job, with its token; abi_review_build writes such a text",
     "config completion": "is for shells",
     "config schema": "is for editors and validators; abistore://schema has that of answers",
     "config show": "shows the settings of the command line",

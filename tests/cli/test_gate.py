@@ -339,3 +339,15 @@ def test_a_comment_for_the_pull_request_is_written(gating: Gating, new: Path, tm
     assert text.startswith("## libcase 1.0 → libcase 1.1: BREAKING\n")
     assert "**FAIL: 1.1 breaks 1.0 in 2 places" in text
     assert text.rstrip().endswith(f"All of it: `abistore compare libcase@1.0 {new} --full`.")
+
+
+def test_a_comment_about_a_break_that_is_approved_says_so_and_one_about_none_is_empty(
+    gating: Gating, abistore: Call, new: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "comment.md"
+    for each in gating(new, "--json").json["files"][0]["judged"]["verdict"]["changes"]:
+        abistore("approve", each["id"], "--library", "libcase", "--reason", "nobody calls it")
+    assert gating(new, "--comment", page).code == 0
+    assert "PASS: 2 findings approved" in page.read_text()
+    assert gating(build_library(ADDED), "--comment", page).code == 0
+    assert page.read_bytes() == b""

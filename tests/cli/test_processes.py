@@ -83,6 +83,7 @@ ANSWERS = {
     "mcp skill": ("", 0, "# Review an ABI with abistore"),
     "mcp token": ("tokens", 0, "tokens: a token"),
     "mcp tools": ("", 0, "abi_compare"),
+    "comment": ("accepted.yaml", 64, ""),
     "notify": ("", 0, '{"cursor":"'),
     "policy bind": ("libcase --reason tested", 0, "bound: libcase to the default policy"),
     "policy bound": ("", 0, "libother"),

@@ -334,6 +334,7 @@ OTHER: dict[str, str] = {
     "bound_rule": "what is bound to one library, for gates",
     "evidence_for": "what a gate needs, with what is bound",
     "events": "agents subscribe to resources: tests/cli/test_notify.py",
+    "post_comment": "it speaks with the token of a pipeline's job: tests/cli/test_comment.py",
     "notify": "it starts programs, which no server of agents does: tests/cli/test_notify.py",
     "kept_cursor": "the file of a cursor: tests/cli/test_notify.py",
     "keep_cursor": "the file of a cursor: tests/cli/test_notify.py",

@@ -38,6 +38,8 @@ SEVERITIES = {"breaking": "blocker", "api_break": "critical", "risk": "minor"}
 LONGEST_LINE = 400
 """Of a difference between surfaces, in characters."""
 
+BREAKS = frozenset({"breaking", "api_break"})
+
 LONGEST_COMMENT = 60_000
 """GitHub takes comments of 65,536 characters."""
 
@@ -70,7 +72,13 @@ def write_for_gitlab(path: Path, reports: Sequence[Report]) -> None:
 
 
 def write_comment(path: Path, results: Sequence[GateResult]) -> None:
-    """Write a comment about all files, which a pull request takes whole. Raises :class:`OutputError`."""
+    """Write a comment about all files, which a pull request takes whole; an empty file where nothing is to be reviewed.
+
+    Raises :class:`OutputError`.
+    """
+    if not any(map(_to_review, results)):
+        write_file(path, b"")
+        return
     room = LONGEST_COMMENT // len(results)
     texts = [
         plain(each.sentence)
@@ -79,6 +87,13 @@ def write_comment(path: Path, results: Sequence[GateResult]) -> None:
         for each in results
     ]
     write_file(path, ("\n\n".join(texts) + "\n").encode())
+
+
+def _to_review(result: GateResult) -> bool:
+    """Whether a file fails, or passes with a break that is approved, allowed or suppressed."""
+    report = result.judged.verdict
+    found = (*report.changes, *report.suppressed) if report is not None else ()
+    return result.exit_code != 0 or any({each.impact, each.default_impact} & BREAKS for each in found)
 
 
 def _issue(report: Report, finding: ReportedFinding) -> dict[str, Any]:
@@ -129,7 +144,11 @@ def gate_command(
     ] = False,
     gitlab: Annotated[Path | None, Described("Write a report of GitLab's Code Quality to this file.")] = None,
     comment: Annotated[
-        Path | None, Described("Write a comment for the pull request to this file, in Markdown.", complete="file")
+        Path | None,
+        Described(
+            "Write a comment for the pull request to this file, in Markdown; nothing where nothing breaks.",
+            complete="file",
+        ),
     ] = None,
     asked: GateOptions,
     rendering: Rendering,

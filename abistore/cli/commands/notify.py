@@ -1,7 +1,8 @@
-"""``notify``: what happened since a cursor, as lines of JSON, or given to a command."""
+"""``notify`` and ``comment``: what happened since a cursor, and the comment of a pipeline."""
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +11,7 @@ from abistore.arguments import Described
 from abistore.cli.options import SharedSettings
 from abistore.cli.output import answer, note
 from abistore.cli.verbs import verb
+from abistore.errors import UsageError
 from abistore.model.words import counted
 
 
@@ -68,3 +70,34 @@ def notify_command(
     keep_cursor(cursor_file, found.cursor)
     if found.more:
         note(settings, f"there are more: --since {found.cursor} shows the next")
+
+
+@verb("comment", store=False, gives="service.posting:post_comment")
+def comment_command(
+    settings: SharedSettings,
+    file: Annotated[Path, Described(metavar="FILE", complete="file")],
+    *,
+    name: Annotated[str, Described("Which comment: each name has its own.")] = "abi",
+    attempts: Annotated[int, Described("Ask a platform that does not answer so many times at most.", least=1)] = 4,
+    timeout: Annotated[int, Described("So many seconds for a request at most.", least=1)] = 30,
+) -> None:
+    """Make FILE the pipeline's one comment on the pull request or merge request that the job is for.
+
+    The comment of an earlier run is updated, and an empty FILE removes it, as `gate --comment` writes where nothing is
+    broken. Comments of other accounts are never touched. Runs in jobs of GitHub Actions (with GITHUB_TOKEN) and GitLab
+    CI (with GITLAB_TOKEN), and asks nothing but the API of that platform.
+
+    Exits with 64 outside of such a job or without a token, and 73 where the platform refuses.
+
+    \b
+    abistore gate build/libfoo.so --comment abi.md; abistore comment abi.md
+    """
+    from abistore.service.posting import CommentPlan, post_comment
+
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file}: cannot be read: {error}", "name the file that `gate --comment` wrote") from error
+    done = post_comment(text, os.environ, CommentPlan(name, attempts, timeout=timeout))
+    said = "no comment" if done.done == "nothing" else f"comment {done.done}"
+    answer(settings, done, lambda: f"{said}: {done.request}{f', {done.url}' if done.url else ''}")
