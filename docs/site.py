@@ -27,6 +27,7 @@ ELSEWHERE = {
     "CONTRIBUTING.md": "lab/contributing.md",
     "SECURITY.md": "reference/security.md",
     "examples/ci/README.md": "questions/ci-examples.md",
+    "examples/ci/github/action/README.md": "questions/github-action.md",
 }
 """Pages that are kept outside ``docs``, where people look for them, and their places in the site."""
 

@@ -22,12 +22,14 @@ import pytest
 import yaml
 
 from tests.build import build_library
+from tests.forge import READER, TOKEN, Forge, forge
 
 pytestmark = pytest.mark.full
+assert forge  # a fixture
 
 FOLDER = Path(__file__).parents[2] / "examples" / "ci"
 SCHEMAS = Path(__file__).parent / "schemas"
-ACTION, TEMPLATE = FOLDER / "github" / "action.yml", FOLDER / "gitlab" / "abistore.gitlab-ci.yml"
+ACTION, TEMPLATE = FOLDER / "github" / "action" / "action.yml", FOLDER / "gitlab" / "abistore.gitlab-ci.yml"
 WORKFLOW = FOLDER / "github" / "workflow.yml"
 PAGES, GITLAB_PAGES = FOLDER / "github" / "pages.yml", FOLDER / "gitlab" / "pages.gitlab-ci.yml"
 HOOKS = FOLDER / "pre-commit-config.yaml"
@@ -97,6 +99,7 @@ def step(name: str, **inputs: str) -> tuple[str, dict[str, str]]:
         key: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda match: given[match[1]], value)
         for key, value in found["env"].items()
     }
+    filled |= {key: inputs.get(key.lower(), "") for key, value in filled.items() if "${{ github." in value}
     assert "${{" not in found["run"], "an input in a script is code of whoever wrote the input"
     return found["run"], filled
 
@@ -121,30 +124,176 @@ def test_both_platforms_publish_a_site_with_whole_addresses(job: Run, tmp_path: 
         assert re.search(r'"\d{4}-\d\d-\d\dT', (site / "built.js").read_text())
 
 
-def test_the_action_stores_a_release_judges_a_change_and_refuses_a_break(job: Run, tmp_path: Path) -> None:
-    script, given = step("Store", files=built(OLD), version="1.0.0", store="release")
-    first = job(script, **given)
-    assert (first.returncode, "not judged: no baseline precedes it" in first.stdout) == (0, True)
-    script, given = step("Judge", files=f"\n{built(MORE)}\n", version="1.1.0")
-    assert job(script, **given).returncode == 0
-    script, given = step("Judge", files=built(GONE), version="1.1.0")
-    done = job(script, **given)
-    assert (done.returncode, "::error" in done.stdout) == (4, True)
-    assert "BREAKING" in (tmp_path / "summary.md").read_text()
-    assert "1.1.0" not in job("abistore list libfoo").stdout
-    script, given = step("Store", files=built(MORE), version="1.1.0", store="release")
-    assert job(script, **given).returncode == 0
-    assert "1.1.0" in job("abistore db baseline list libfoo").stdout
-    assert job(script, **given | {"STORE": "all"}).returncode == 64
+def workflow_of(event: str) -> dict[str, str]:
+    """The variables of a run of GitHub's: ``pull_request`` of ``change`` for ``main``, ``push`` of ``main``."""
+    ref = "refs/pull/7/merge" if event == "pull_request" else "refs/heads/main"
+    return {"GITHUB_EVENT_NAME": event, "GITHUB_REF": ref, "DEFAULT_BRANCH": "main"}
 
 
-def test_files_with_spaces_and_hostile_inputs_of_the_action_are_words_and_no_code(job: Run, tmp_path: Path) -> None:
-    spaced = tmp_path / "a library.so"
-    spaced.write_bytes(Path(built(OLD)).read_bytes())
+class Repository:
+    """A project on a forge, and its pipelines: the scripts of the action, or the jobs of the template."""
+
+    build = "mkdir -p build && gcc -g -shared -fPIC -Wl,-soname,libfoo.so.1 -Iinclude foo.c -o build/libfoo.so"
+
+    def __init__(self, folder: Path, forge: Forge) -> None:
+        self.folder, self.room, self.forge = folder / "project", folder, forge
+        self.environment = os.environ | {
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            **{f"GIT_{who}_{what}": "ana@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+            "ABISTORE_DB": "abi.db",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_SYSTEM": os.devnull,
+        }
+        (self.folder / "include").mkdir(parents=True)
+        shutil.copy(FOLDER / "abistore.toml", self.folder)
+        self.bash("git init -q -b main && printf 'build/\\n*.db\\n' > .gitignore")
+        self.commit(OLD, "1.0.0")
+
+    def bash(self, script: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", "-c", script], cwd=self.folder, env=self.environment | variables,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    def commit(self, source: str, tag: str = "") -> str:
+        """Commit a library; the revision."""
+        (self.folder / "foo.c").write_text(source)
+        (self.folder / "include" / "foo.h").write_text(re.sub(r" \{.*\}", ";", source))
+        done = self.bash(f"git add -A && git commit -q --allow-empty -m Change && {f'git tag {tag}' if tag else ':'}")
+        assert done.returncode == 0, done.stderr
+        return self.bash("git rev-parse HEAD").stdout.strip()
+
+    def action(self, event: str, token: str = TOKEN, **inputs: str) -> subprocess.CompletedProcess[str]:
+        """Run the action's scripts as the runner does: the comment whatever the gate says."""
+        for name in ("summary.md", "output", "path"):
+            (self.room / name).write_text("")
+        variables = {
+            **self.forge.github(self.room, token), **workflow_of(event),
+            "RUNNER_TEMP": str(self.room), "GITHUB_ACTION_PATH": str(ACTION.parent),
+            "GITHUB_STEP_SUMMARY": str(self.room / "summary.md"), "GITHUB_OUTPUT": str(self.room / "output"),
+        }  # fmt: skip
+        given = {"library": "build/libfoo.so", "build": self.build} | inputs
+        script, words = step("Judge", **given)
+        judged = self.bash(script, **words | variables)
+        if event == "pull_request":
+            script, _ = step("Comment")
+            judged.stderr += self.bash(script, **variables).stdout
+        return judged
+
+    def summary(self) -> str:
+        return (self.room / "summary.md").read_text()
+
+
+@pytest.fixture
+def project(tmp_path: Path, forge: Forge) -> Repository:
+    return Repository(tmp_path, forge)
+
+
+APPROVALS = """\
+project: libfoo
+approvals:
+  - finding: {finding}
+    library: libfoo
+    target: elf-x86_64-64-little
+    reason: nobody outside this repository calls it
+    approver: ana
+    until: "2.0"
+"""
+
+
+def test_the_comment_of_the_action_follows_a_change_from_its_break_to_its_end(project: Repository) -> None:
+    project.commit(MORE)
+    first = project.action("pull_request")
+    assert (first.returncode, project.forge.comments) == (0, []), first.stdout + first.stderr
+    assert "Set up: the baseline is 1.0.0, built from its tag." in project.summary()
+
+    base = project.commit(MORE)
+    pushed = project.action("push")
+    assert (pushed.returncode, "1.0.0-2-g" in project.bash("abistore list libfoo").stdout) == (0, True)
+
+    project.commit(GONE)
+    broken = project.action("pull_request", merge_base=base)
+    assert (broken.returncode, "::error" in broken.stdout) == (4, True), broken.stdout
+    (comment,) = project.forge.own()
+    assert "BREAKING" in comment and "`two`" in comment and "abistore approve" in comment
+
+    project.commit(GONE.replace("return 1", "return 7"))
+    assert project.action("pull_request").returncode == 4
+    (again,) = project.forge.own()
+    assert again != comment, "the label of the build is another one"
+
+    finding = re.findall(r"abistore approve ([0-9a-f]{20})", broken.stdout)[0]
+    (project.folder / "abi-approvals.yaml").write_text(APPROVALS.format(finding=finding))
+    waived = project.action("pull_request")
+    assert waived.returncode == 0, waived.stdout
+    (comment,) = project.forge.own()
+    assert "PASS: 1 finding approved by ana" in comment
+
+    (project.folder / "abi-approvals.yaml").unlink()
+    project.commit(MORE)
+    well = project.action("pull_request")
+    assert (well.returncode, project.forge.comments) == (0, []), well.stdout
+    assert project.forge.writes() == ["POST", "PATCH", "PATCH", "DELETE"]
+
+
+def test_the_gate_decides_where_the_comment_cannot_be_written(project: Repository) -> None:
+    project.commit(GONE)
+    fork = project.action("pull_request", READER)
+    assert (fork.returncode, project.forge.comments) == (4, [])
+    assert "::warning::no comment on the pull request" in fork.stderr
+    project.commit(MORE)
+    project.forge.url = "http://127.0.0.1:9"
+    well = project.action("pull_request")
+    assert (well.returncode, "::warning" in well.stderr) == (0, True)
+
+
+def test_a_project_without_a_tag_passes_and_stores_nothing(project: Repository) -> None:
+    project.bash("git tag -d 1.0.0")
+    for event in ("pull_request", "push"):
+        done = project.action(event)
+        assert (done.returncode, "No release is tagged yet" in project.summary()) == (0, True), done.stderr
+    assert not (project.folder / "abi.db").exists()
+
+
+def test_the_first_release_of_a_project_is_its_baseline(project: Repository) -> None:
+    done = project.action("workflow_dispatch")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the baseline is 1.0.0, the first release" in project.summary()
+    project.commit(GONE, "1.1.0")
+    assert project.action("workflow_dispatch").returncode == 4
+    project.commit(MORE, "1.1.1")
+    assert project.action("workflow_dispatch").returncode == 0
+    assert "1.1.1" in project.bash("abistore db baseline list libfoo").stdout
+
+
+def test_a_label_that_no_tag_has_is_noticed_before_it_is_stored(project: Repository) -> None:
+    project.commit(MORE)
+    for store in ("release", "commit"):
+        done = project.action("workflow_dispatch", version="1.1.1", store=store)
+        assert (done.returncode, "::error::1.1.1: no" in done.stdout) == (64, True), done.stdout
+    assert not (project.folder / "abi.db").exists()
+    assert project.action("push", store="all").returncode == 64
+
+
+def test_a_tag_that_does_not_build_is_an_error_and_no_pass(project: Repository) -> None:
+    project.commit(MORE)
+    done = project.action("pull_request", build=f"git describe --tags --exact-match && exit 3; {Repository.build}")
+    assert (done.returncode, "::error::the build of the tag 1.0.0 failed" in done.stdout) == (67, True), done.stdout
+
+
+def test_hostile_inputs_of_the_action_are_words_and_no_code(project: Repository) -> None:
     hostile = "1.0.0$(touch stolen)"
-    script, given = step("Store", files=str(spaced), version=hostile, store="commit")
-    job(script, **given)
-    assert job("test -e stolen").returncode == 1
+    for inputs in ({"version": hostile}, {"library": f"build/libfoo.so\n{hostile}"}, {"headers": hostile}):
+        assert project.action("pull_request", **inputs).returncode != 0
+    assert not (project.folder / "stolen").exists()
+    assert not list(project.folder.rglob("stolen"))
+
+
+def test_findings_are_written_for_code_scanning(project: Repository) -> None:
+    project.commit(GONE)
+    assert project.action("pull_request", sarif="true").returncode == 4
+    name, _, where = (project.room / "output").read_text().strip().partition("=")
+    assert (name, json.loads(Path(where).read_text())["version"]) == ("sarif", "2.1.0")
 
 
 def scripts(name: str) -> str:
@@ -183,21 +332,12 @@ def test_the_hook_refuses_a_suppression_without_a_reason(job: Run, tmp_path: Pat
 
 
 def test_the_workflow_gives_the_action_inputs_that_it_has_and_writes_one_after_the_other() -> None:
-    workflow, inputs = read(WORKFLOW), read(ACTION)["inputs"]
-    steps = workflow["jobs"]["abi"]["steps"]
-    (used,) = [each for each in steps if each.get("uses", "").startswith("./")]
-    assert set(used["with"]) <= set(inputs)
+    workflow, action = read(WORKFLOW), read(ACTION)
+    (used,) = [each for each in workflow["jobs"]["abi"]["steps"] if "/action@" in each["uses"]]
+    assert set(used["with"]) <= set(action["inputs"])
     assert "pull_request" in workflow["concurrency"]["group"]
-    (saving,) = [each for each in steps if "cache/save" in each.get("uses", "")]
-    assert "github.event_name != 'pull_request'" in saving["if"]
-    # without tags `git describe` has no label
-    assert steps[0]["with"]["fetch-depth"] == 0
-
-
-def test_a_job_without_the_database_that_others_saved_is_red(job: Run) -> None:
-    script, given = step("Judge", files=built(OLD), version="1.1.0")
-    lost = job(script, **given)
-    assert (lost.returncode, "no such database" in lost.stderr) == (74, True)
+    (saving,) = [each for each in action["runs"]["steps"] if "cache/save" in each.get("uses", "")]
+    assert "!startsWith(github.event_name, 'pull_request')" in saving["if"]
 
 
 def test_jobs_that_write_the_file_of_the_database_wait_for_each_other() -> None:
