@@ -180,6 +180,19 @@ class Repository:
             judged.stderr += self.bash(script, **variables).stdout
         return judged
 
+    def template(
+        self, name: str, revision: str = "", token: str = TOKEN, database: str = "abi.db"
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a job of GitLab's template as its runner does: one script, which ends at the first error."""
+        variables = {
+            **self.forge.gitlab(token), "ABI_FILES": "build/libfoo.so", "ABI_BUILD": self.build,
+            "CI_COMMIT_SHA": revision, "CI_MERGE_REQUEST_DIFF_BASE_SHA": revision or "0000000",
+            "ABISTORE_DB": database,
+            "CI_PIPELINE_SOURCE": "merge_request_event" if name == "abi-gate" else "push",
+        }  # fmt: skip
+        assert self.bash(self.build).returncode == 0
+        return self.bash(scripts(name), **variables)
+
     def summary(self) -> str:
         return (self.room / "summary.md").read_text()
 
@@ -275,6 +288,32 @@ def test_a_label_that_no_tag_has_is_noticed_before_it_is_stored(project: Reposit
     assert project.action("push", store="all").returncode == 64
 
 
+def test_a_baseline_that_was_cleared_stays_cleared(project: Repository) -> None:
+    project.commit(MORE)
+    assert project.action("push").returncode == 0
+    assert project.bash("abistore db baseline clear libfoo --reason tested").returncode == 0
+    project.commit(GONE)
+    done = project.action("pull_request")
+    assert (done.returncode, "Set up" in project.summary()) == (67, False), done.stdout
+    done = project.template("abi-gate")
+    assert (done.returncode, "Set up" in done.stdout) == (67, False), done.stdout
+
+
+def test_a_request_for_review_writes_nothing_into_a_database_that_others_share(project: Repository) -> None:
+    shared = str(project.room / "shared.db")
+    assert project.bash("abistore db init", ABISTORE_DB=shared).returncode == 0
+    project.commit(GONE)
+    for _ in range(2):
+        done = project.action("pull_request", database=shared)
+        assert (done.returncode, "Set up: the baseline is 1.0.0" in project.summary()) == (4, True), done.stdout
+    merged = project.template("abi-gate", database=shared)
+    assert (merged.returncode, "Set up: the baseline is 1.0.0" in merged.stdout) == (4, True), merged.stderr
+    assert "libfoo" not in project.bash("abistore list", ABISTORE_DB=shared).stdout
+    project.commit(MORE)
+    assert project.action("push", database=shared).returncode == 0
+    assert "1.0.0" in project.bash("abistore db baseline list libfoo", ABISTORE_DB=shared).stdout
+
+
 def test_a_tag_that_does_not_build_is_an_error_and_no_pass(project: Repository) -> None:
     project.commit(MORE)
     done = project.action("pull_request", build=f"git describe --tags --exact-match && exit 3; {Repository.build}")
@@ -289,6 +328,17 @@ def test_hostile_inputs_of_the_action_are_words_and_no_code(project: Repository)
     assert not list(project.folder.rglob("stolen"))
 
 
+def test_an_action_without_its_clone_uses_what_is_installed_and_installs_nothing_by_name(
+    project: Repository, tmp_path: Path
+) -> None:
+    """No index has the name, so whoever registers it would run code in every pipeline."""
+    alone = shutil.copytree(ACTION.parent, tmp_path / "a" / "b" / "c" / "action")
+    assert project.bash(f"{alone}/install.sh", INSTALL="", RUNNER_TEMP=str(tmp_path)).returncode == 0
+    bare = project.bash(f"{alone}/install.sh", INSTALL="", RUNNER_TEMP=str(tmp_path), PATH="/usr/bin:/bin")
+    assert (bare.returncode, "::error::abistore is not installed" in bare.stdout) == (64, True), bare.stderr
+    assert not (tmp_path / "abistore-venv").exists()
+
+
 def test_findings_are_written_for_code_scanning(project: Repository) -> None:
     project.commit(GONE)
     assert project.action("pull_request", sarif="true").returncode == 4
@@ -297,7 +347,9 @@ def test_findings_are_written_for_code_scanning(project: Repository) -> None:
 
 
 def scripts(name: str) -> str:
-    return "set -e\n" + "\n".join(read(TEMPLATE)[name]["script"])
+    return "\n".join(
+        ["set -eo pipefail", *read(TEMPLATE)[".abistore"]["before_script"], *read(TEMPLATE)[name]["script"]]
+    )
 
 
 def test_the_jobs_of_the_template_judge_changes_and_store_commits_and_releases(job: Run) -> None:
@@ -319,6 +371,36 @@ def test_the_jobs_of_the_template_judge_changes_and_store_commits_and_releases(j
     released = job(scripts("abi-release"), ABI_FILES=built(MORE + "int four(void) { return 4; }\n"), **said)
     assert released.returncode == 0, released.stderr
     assert "1.1.0" in job("abistore db baseline list libfoo").stdout
+
+
+def test_the_note_of_the_template_follows_a_change_from_its_break_to_its_end(project: Repository) -> None:
+    base = project.commit(MORE)
+    first = project.template("abi-gate", base)
+    assert (first.returncode, project.forge.comments) == (0, []), first.stdout + first.stderr
+    assert "Set up: the baseline is 1.0.0, built from its tag." in first.stdout
+    stored = project.template("abi-commit", base)
+    assert stored.returncode == 0, stored.stderr
+    project.commit(GONE)
+    broken = project.template("abi-gate", base)
+    assert (broken.returncode, len(project.forge.own())) == (4, 1), broken.stderr
+    finding = re.findall(r"abistore approve ([0-9a-f]{20})", project.forge.own()[0])[0]
+    (project.folder / "abi-approvals.yaml").write_text(APPROVALS.format(finding=finding))
+    waived = project.template("abi-gate", base)
+    assert (waived.returncode, "PASS: 1 finding approved by ana" in project.forge.own()[0]) == (0, True), waived.stderr
+    (project.folder / "abi-approvals.yaml").unlink()
+    project.commit(MORE)
+    well = project.template("abi-gate", base)
+    assert (well.returncode, project.forge.comments) == (0, []), well.stdout
+    assert project.forge.writes() == ["POST", "PUT", "DELETE"]
+
+
+def test_the_template_decides_without_a_token_and_passes_without_a_tag(project: Repository) -> None:
+    project.commit(GONE)
+    fork = project.template("abi-gate", token="")
+    assert (fork.returncode, "no note on the merge request" in fork.stdout) == (4, True), fork.stderr
+    project.bash("git tag -d 1.0.0")
+    bare = project.template("abi-gate")
+    assert (bare.returncode, "No release is tagged yet" in bare.stdout) == (0, True)
 
 
 def test_the_hook_refuses_a_suppression_without_a_reason(job: Run, tmp_path: Path) -> None:
