@@ -32,7 +32,7 @@ SCHEMAS = Path(__file__).parent / "schemas"
 ACTION, TEMPLATE = FOLDER / "github" / "action" / "action.yml", FOLDER / "gitlab" / "abistore.gitlab-ci.yml"
 WORKFLOW = FOLDER / "github" / "workflow.yml"
 PAGES, GITLAB_PAGES = FOLDER / "github" / "pages.yml", FOLDER / "gitlab" / "pages.gitlab-ci.yml"
-HOOKS = FOLDER / "pre-commit-config.yaml"
+HOOKS = FOLDER.parents[1] / ".pre-commit-hooks.yaml"
 
 OLD = "int one(void) { return 1; }\nint two(void) { return 2; }\n"
 MORE = OLD + "int three(void) { return 3; }\n"
@@ -403,14 +403,21 @@ def test_the_template_decides_without_a_token_and_passes_without_a_tag(project: 
     assert (bare.returncode, "No release is tagged yet" in bare.stdout) == (0, True)
 
 
-def test_the_hook_refuses_a_suppression_without_a_reason(job: Run, tmp_path: Path) -> None:
-    ((hook,),) = (each["hooks"] for each in read(HOOKS)["repos"])
-    assert re.search(hook["files"], "abi/abi-suppressions.yaml")
+def test_the_hooks_refuse_a_suppression_without_a_reason_and_an_unknown_key(job: Run, tmp_path: Path) -> None:
+    suppressions, config = yaml.safe_load(HOOKS.read_text())
+    assert {suppressions["language"], config["language"]} == {"python"}, "pre-commit installs abistore"
+    assert re.search(suppressions["files"], "abi/abi-suppressions.yaml")
     file = tmp_path / "abi-suppressions.yaml"
-    assert hook["language"] == "system"
-    entry = f"{hook['entry']} {shlex.quote(str(file))}"
-    file.write_text("suppressions:\n  - name: one\n")
-    assert job(entry).returncode == 64
+    for text, code in (
+        ("suppressions:\n  - symbol: one\n", 64),
+        ("suppressions:\n  - symbol: one\n    reason: nobody calls it\n", 0),
+    ):
+        file.write_text(text)
+        assert job(f"{suppressions['entry']} {shlex.quote(str(file))}").returncode == code
+    assert re.search(config["files"], "abistore.toml")
+    assert job(config["entry"]).returncode == 0
+    assert job("echo 'librari = 7' > abistore.toml").returncode == 0
+    assert job(config["entry"]).returncode == 64
 
 
 def test_the_workflow_gives_the_action_inputs_that_it_has_and_writes_one_after_the_other() -> None:
