@@ -334,6 +334,7 @@ from abistore.service.notifying import (
     events as events,
     keep_cursor as keep_cursor,
     kept_cursor as kept_cursor,
+    notice as notice,
     notify as notify,
 )
 from abistore.service.posting import (

@@ -1,4 +1,4 @@
-"""What happened in a store since a cursor, and a command that is called for each event."""
+"""What happened in a store since a cursor, as events and as texts, and a command that is called for each event."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from abistore.model.decision import Outcome
 from abistore.model.findings import ENGINE, RulingKey
 from abistore.model.history import AuditRecord, Release, StoredVerdict, VerdictSummary
 from abistore.model.labels import Given
+from abistore.model.words import in_line
 from abistore.patterns import pattern
+from abistore.report.formats.markdown import code, plain
 from abistore.service.approved_gates import day, of_library
 from abistore.service.binding import names_for, rule_for, ruled
 from abistore.service.database import Database, using
@@ -71,6 +73,23 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     def line(self) -> str:
         """The event as one line of JSON."""
         return msgspec.json.encode(self).decode()
+
+    @property
+    def sentence(self) -> str:
+        """The event in a few words."""
+        release = f"{self.library} {self.version}".strip()
+        match self.action:
+            case "verdict" if self.version:
+                ship = {"pass": ", may ship", "fail": ", may not ship", "undecided": ", undecided"}
+                return f"{release} compared with {self.against}: {self.verdict}{ship.get(self.outcome or '', '')}"
+            case "ingest":
+                return f"{release} was stored"
+            case "candidate":
+                return f"{release} failed its gate and was kept as a candidate"
+            case "baseline":
+                now = f"is now {self.version}" if self.version else "was cleared"
+                return f"baseline {self.channel} of {self.library} {now}"
+        return f"{self.action}: {self.subject}"
 
 
 class EventsSince(msgspec.Struct, frozen=True):
@@ -178,8 +197,35 @@ def _parsed(one: AuditRecord) -> dict[str, str]:
     return {}
 
 
+TEMPLATES = {"comment": "notice_comment.md", "issue": "notice_issue.md", "mail": "notice_mail.txt"}
+"""Texts about events, by what they are for. That of an issue is empty unless a release may not ship."""
+
+
+def notice(events: Sequence[Event], template: str) -> str:
+    """Events as a text by ``template``: comment, issue, mail, or the path of a Jinja template that gets ``events``.
+
+    Filters show a value as ``markdown``, as ``code`` in Markdown, or in one ``line``. Raises :class:`UsageError`.
+    """
+    from jinja2 import PackageLoader, StrictUndefined, TemplateError  # a tenth of a second
+    from jinja2.sandbox import SandboxedEnvironment
+
+    loader = PackageLoader("abistore.report", "templates")
+    made = SandboxedEnvironment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made.filters |= {"markdown": plain, "code": code, "line": in_line}
+    try:
+        if template in TEMPLATES:
+            found = made.get_template(TEMPLATES[template])
+        else:
+            found = made.from_string(Path(template).read_text(encoding="utf-8"))
+        return found.render(events=events).strip()
+    except (TemplateError, OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{template}: not a template: {error}", f"name {', '.join(TEMPLATES)} or a file") from None
+
+
 class NotifyPlan(Given, frozen=True):
     """Which command gets each event as one JSON object on standard input, and how often it is tried.
+
+    With ``template`` it gets that :func:`notice`, and is not called for an event whose notice is empty.
 
     It is called ``attempts`` times at most, ``timeout`` seconds each, with pauses that double from ``pause`` seconds.
     ``cursor_file`` keeps the cursor of the last event that was delivered, and is where the next call begins; ``since``
@@ -193,6 +239,7 @@ class NotifyPlan(Given, frozen=True):
     timeout: float = 60.0
     pause: float = 1.0
     limit: int | None = None
+    template: str = ""
 
 
 class Notified(msgspec.Struct, frozen=True):
@@ -267,21 +314,24 @@ def _words(plan: NotifyPlan) -> Sequence[str]:
 
 
 def _deliver(one: Event, words: Sequence[str], plan: NotifyPlan) -> None:
+    text = notice((one,), plan.template) if plan.template else one.line
+    if not text:
+        return
     why = ""
     for attempt in range(plan.attempts):
         if attempt:
             time.sleep(plan.pause * 2 ** (attempt - 1))
-        why = _called(one, words, plan.timeout)
+        why = _called(text, words, plan.timeout)
         if not why:
             return
     tried = f"{plan.attempts} times" if plan.attempts > 1 else "once"
     raise UndeliveredEvent(f"{words[0]}: {why}, tried {tried}, for the event {one.cursor}: {one.action} {one.subject}")
 
 
-def _called(one: Event, words: Sequence[str], timeout: float) -> str:
+def _called(text: str, words: Sequence[str], timeout: float) -> str:
     """Why the command did not accept an event; empty where it did."""
     try:
-        done = subprocess.run(words, input=f"{one.line}\n".encode(), timeout=timeout, check=False)
+        done = subprocess.run(words, input=f"{text}\n".encode(), timeout=timeout, check=False)
     except subprocess.TimeoutExpired:
         return f"no end within {timeout:g} seconds"
     except OSError as error:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import stat
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +96,47 @@ def test_a_command_gets_each_event_once_and_in_order(told: Call, tmp_path: Path)
     assert [json.loads(each)["cursor"] for each in seen.read_text().splitlines()] == whole
     assert kept.read_text().strip() == whole[-1]
     assert told("notify", "--exec", command, "--cursor-file", kept, "--json").json["delivered"] == 0
+
+
+def test_events_are_a_comment_an_issue_or_a_mail(told: Call) -> None:
+    comment, issue, mail = (told("notify", "--template", each).out for each in ("comment", "issue", "mail"))
+    assert "- libfoo 1.1 compared with 1.0: BREAKING, may not ship (2" in comment
+    assert "- libfoo 1.0 was stored (2" in comment and "- baseline release of libfoo is now 1.0 (2" in comment
+    assert issue.startswith("# libfoo 1.1 compared with 1.0: BREAKING, may not ship\n\nJudged on 2")
+    assert issue.count("# ") == 1 and "`abistore history libfoo`" in issue
+    subject, kind, blank, *body = mail.splitlines()
+    assert subject.startswith("Subject: [ABI] ") and subject.endswith(f"and {len(body) - 1} more")
+    assert (kind, blank) == ("Content-Type: text/plain; charset=utf-8", "")
+    for name in ("comment", "issue", "mail"):
+        assert told("notify", "--since", "now", "--template", name).out.strip() == ""
+
+
+def test_a_command_gets_texts_and_is_not_called_for_an_empty_one(told: Call, tmp_path: Path) -> None:
+    seen, kept = tmp_path / "seen", tmp_path / "cursor"
+    command = script(tmp_path / "take.sh", f"cat >> '{seen}'\necho END >> '{seen}'\n")
+    done = told("notify", "--exec", command, "--cursor-file", kept, "--template", "issue")
+    assert (done.code, seen.read_text().count("END")) == (0, 1)
+    assert seen.read_text().startswith("# libfoo 1.1 compared with 1.0: BREAKING")
+
+
+def test_a_template_of_ones_own_is_a_file_that_cannot_run_code(told: Call, tmp_path: Path) -> None:
+    own = tmp_path / "own.txt"
+    own.write_text(
+        "{% for each in events if each.action == 'verdict' %}{{ each.library }}={{ each.outcome }}{% endfor %}"
+    )
+    assert told("notify", "--template", own).out == "libfoo=fail\n"
+    for wrong in ("{{ events.__class__.__mro__ }}", "{{ nothing }}", "{% for %}"):
+        own.write_text(wrong)
+        assert told("notify", "--template", own).code == 64
+    assert told("notify", "--template", tmp_path / "missing").code == 64
+
+
+def test_a_hostile_name_starts_no_header_of_a_mail_and_no_markup() -> None:
+    hostile = "lib\r\nBcc: all"
+    event = python.Event("1-a", datetime(2026, 1, 2), hostile, "ingest", "s", "", hostile, "<b>1</b>")
+    lines = python.notice([event], "mail").replace("\r", "\n").splitlines()
+    assert [each for each in lines if each.startswith("Bcc")] == []
+    assert re.search(r"(?<!\\)<b>", python.notice([event], "comment")) is None
 
 
 def test_a_command_that_fails_is_called_again_and_stops_all_later_events(told: Call, tmp_path: Path) -> None:

@@ -335,6 +335,7 @@ OTHER: dict[str, str] = {
     "evidence_for": "what a gate needs, with what is bound",
     "events": "agents subscribe to resources: tests/cli/test_notify.py",
     "post_comment": "it speaks with the token of a pipeline's job: tests/cli/test_comment.py",
+    "notice": "writes a text for people about events: tests/cli/test_notify.py",
     "notify": "it starts programs, which no server of agents does: tests/cli/test_notify.py",
     "kept_cursor": "the file of a cursor: tests/cli/test_notify.py",
     "keep_cursor": "the file of a cursor: tests/cli/test_notify.py",

@@ -38,6 +38,14 @@ def notify_command(
             metavar="COMMAND",
         ),
     ] = None,
+    template: Annotated[
+        str | None,
+        Described(
+            "Show the events as a text: comment, issue, mail, or a Jinja template. With --exec, one text for each.",
+            metavar="NAME|FILE",
+            complete="file",
+        ),
+    ] = None,
     attempts: Annotated[int, Described("With --exec: so many calls for an event at most.", least=1)] = 5,
     timeout: Annotated[int, Described("With --exec: so many seconds for a call at most.", least=1)] = 60,
     limit: Annotated[int | None, Described("So many events at most.", least=1)] = None,
@@ -50,22 +58,38 @@ def notify_command(
     failed --attempts times, the exit code is 73 and the cursor stays before that event. No event is left out; one may
     come twice where a call was interrupted. Use one cursor file for each command.
 
+    With --template mail, a text with a subject; issue is empty unless a release may not ship. An empty text calls no
+    command.
+
     \b
     abistore notify
     abistore notify --since now
+    abistore notify --cursor-file issue.cursor --template issue --exec ./open-issue.sh
     abistore notify --cursor-file mail.cursor --exec ./mail.sh
     """
-    from abistore.service.notifying import NotifyPlan, events, keep_cursor, kept_cursor, notify
+    from abistore.service.notifying import NotifyPlan, notify
 
-    if execute is not None:
-        plan = NotifyPlan(execute, cursor_file, since, attempts, timeout, limit=limit)
-        done = notify(plan, database=settings.database)
-        line = f"{counted(done.delivered, 'event')} delivered; cursor {done.cursor}"
-        answer(settings, done, lambda: line)
+    if execute is None:
+        _list(settings, since, cursor_file, limit, template)
         return
+    plan = NotifyPlan(execute, cursor_file, since, attempts, timeout, limit=limit, template=template or "")
+    done = notify(plan, database=settings.database)
+    line = f"{counted(done.delivered, 'event')} delivered; cursor {done.cursor}"
+    answer(settings, done, lambda: line)
+
+
+def _list(
+    settings: SharedSettings, since: str, cursor_file: Path | None, limit: int | None, template: str | None
+) -> None:
+    """Print events, and write the cursor once they are printed."""
+    from abistore.service.notifying import events, keep_cursor, kept_cursor, notice
+
     found = events(kept_cursor(cursor_file, since), limit=limit, database=settings.database)
-    lines = (*(each.line for each in found.events), f'{{"cursor":"{found.cursor}"}}')
-    answer(settings, found, lambda: "\n".join(lines))
+    if template is None:
+        text = "\n".join((*(each.line for each in found.events), f'{{"cursor":"{found.cursor}"}}'))
+    else:
+        text = notice(found.events, template)
+    answer(settings, found, lambda: text)
     sys.stdout.flush()
     keep_cursor(cursor_file, found.cursor)
     if found.more:
