@@ -90,7 +90,7 @@ class LocalArchive(Archive):
 
 
 def test_both_releases_are_stored_and_judged(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    obtain(LocalArchive(tmp_path / "apt"), tmp_path, 10, 0)
+    obtain(LocalArchive(tmp_path / "apt"), tmp_path, ["libfoo1"], 0)
     items = items_of([tmp_path]).items
     assert sorted(str(each.path.relative_to(tmp_path)) for each in items) == [
         "bookworm/libfoo1_1.0-1_amd64.deb",
@@ -106,12 +106,12 @@ def test_nothing_is_downloaded_that_exceeds_the_limit(tmp_path: Path, monkeypatc
     archive = LocalArchive(tmp_path / "apt")
     monkeypatch.setattr("examples.archive.__main__.MOST_BYTES", 1999)
     with pytest.raises(Missing, match="2,000 bytes"):
-        obtain(archive, tmp_path, 10, 0)
+        obtain(archive, tmp_path, ["libfoo1"], 0)
     assert archive.downloads == 0
 
 
 def test_headers_come_with_those_that_they_depend_on(tmp_path: Path) -> None:
-    obtain(LocalArchive(tmp_path / "apt"), tmp_path, 10, 1000, 1000)
+    obtain(LocalArchive(tmp_path / "apt"), tmp_path, ["libfoo1"], 1000, 1000)
     devel = {str(path.relative_to(tmp_path)) for item in items_of([tmp_path]).items for path in item.devel}
     names = ("libbar-dev_1.0-1", "libfoo-dev_1.0-1")
     assert {f"bookworm/{name}_amd64.deb" for name in names} < devel
