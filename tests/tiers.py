@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent
 
 OTHER_PROGRAMS = re.compile(
     r"\b(clang|lld|llvm-\w+|dsymutil|zig|ziglang|rustc|pahole|abidw|abidiff|abi-dumper|dwz|eu-strip|debuginfod|lintian)\b"
-    r"|\b(chromium|groff|npm|ssh-keygen)\b|-linux-gnu|-musl|mingw|^dylib"
+    r"|\b(chromium|groff|npm|ssh-add|ssh-keygen)\b|-linux-gnu|-musl|mingw|^dylib"
     r"|^(autoreconf|cmake|ctest|meson)$"
     r"|^(i[36]86|aarch64|arm|armhf|ppc64le|riscv64|s390x)(-|$)"
 )

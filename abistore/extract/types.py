@@ -29,6 +29,7 @@ from abistore.model.shapes import (
     Special,
     TypeRef,
 )
+from abistore.model.snapshot import MOST_INLINE, Evidence
 from abistore.model.structure import TypeBudget, embedded
 
 Declarator = Literal["*", "&", "&&"]
@@ -253,3 +254,9 @@ class _Settled:
                 return "closed"
             case _:
                 return None
+
+
+def with_inline(evidence: Evidence, namespaces: Iterable[str]) -> Evidence:
+    """The evidence with the inline namespaces that it shows; as it is where there are none."""
+    found = tuple(sorted(set(namespaces)))[:MOST_INLINE]
+    return replace(evidence, inline_namespaces=found) if found else evidence

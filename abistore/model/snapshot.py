@@ -35,7 +35,6 @@ def hide_secrets(struct: msgspec.Struct, *fields: str) -> None:
 LINUX = frozenset({"sysv", "gnu", "linux"})
 """The OS ABIs that are one platform."""
 
-
 ORDINARY: Mapping[str, frozenset[str]] = {"elf": LINUX, "pe": frozenset({"windows"}), "macho": frozenset({"macos"})}
 """The platforms that go without saying, for each format."""
 
@@ -47,7 +46,6 @@ def usual_machine(word: str) -> str:
 
 ANY_MACHINE = "any"
 """The machine of an input that tells none: a table of symbols that is for all."""
-
 
 VARIED = ("arm", "loongarch64", "mips", "ppc64", "riscv32", "riscv64", "sh")
 """Machines that have several ABIs, by how floating-point arguments are passed or by byte order."""
@@ -167,12 +165,6 @@ class Evidence(msgspec.Struct, frozen=True):
     def declares_all(self) -> bool:
         """Whether no declaration is missing, whatever bodies of functions could not be read."""
         return self.state == "full" or (self.state == "partial" and self.reason == BODIES_UNREAD)
-
-
-def with_inline(evidence: Evidence, namespaces: Iterable[str]) -> Evidence:
-    """The evidence with the inline namespaces that it shows; as it is where there are none."""
-    found = tuple(sorted(set(namespaces)))[:MOST_INLINE]
-    return msgspec.structs.replace(evidence, inline_namespaces=found) if found else evidence
 
 
 def only_described(variants: Variants) -> AnyShape | None:

@@ -7,8 +7,9 @@ import pytest
 
 from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
+from abistore.extract.types import with_inline
 from abistore.model.declarations import Facet
-from abistore.model.snapshot import MOST_INLINE, Snapshot, with_inline
+from abistore.model.snapshot import MOST_INLINE, Snapshot
 from tests.build import build_library
 from tests.public_headers import implementing
 

@@ -39,14 +39,14 @@ from abistore.extract.dwarf.records import fit, read_enum, read_record
 from abistore.extract.dwarf.types import TypeReferences, place_destructors
 from abistore.extract.dwarf.walk import Die, inline_namespaces, parameter_types, symbol_at
 from abistore.extract.reader import FacetReading
-from abistore.extract.types import is_foreign, is_runtime, settle_passing, settle_tails
+from abistore.extract.types import is_foreign, is_runtime, settle_passing, settle_tails, with_inline
 from abistore.limits import allow_more
 from abistore.model.declarations import Name, by_name, unnamed_enum
 from abistore.model.format_gaps import in_force
 from abistore.model.layout import Layouts
 from abistore.model.names.symbols import CLASS_DATA, INTEGERS, is_declared, is_mangled
 from abistore.model.shapes import Enum, Enumerator, Inline, Primitive, Record
-from abistore.model.snapshot import Evidence, Location, Snapshot, sort_variants, with_inline
+from abistore.model.snapshot import Evidence, Location, Snapshot, sort_variants
 from abistore.model.structure import HINT, REASON, fitted, told, without_cycle_collection
 from abistore.model.words import counted, include_root, is_own_header, is_source
 

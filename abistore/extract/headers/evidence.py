@@ -21,6 +21,7 @@ from abistore.extract.headers.texts import MOST_TEXT, Includes, files_behind, in
 from abistore.extract.headers.toolchain import StandardHeadersMissing
 from abistore.extract.headers.walk import Walked
 from abistore.extract.reader import HeaderReading
+from abistore.extract.types import with_inline
 from abistore.model.declarations import Declared, blake2b, by_name
 from abistore.model.snapshot import (
     BODIES_UNREAD,
@@ -31,7 +32,6 @@ from abistore.model.snapshot import (
     HeaderOutline,
     HeadersRead,
     Variants,
-    with_inline,
 )
 from abistore.model.structure import weakened
 from abistore.model.words import counted
