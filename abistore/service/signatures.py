@@ -38,6 +38,7 @@ from abistore.files import open_file
 from abistore.installing import how_to_install
 from abistore.model.history import Release
 from abistore.model.snapshot import Moment, ReleaseTag, TagSignature, encode
+from abistore.model.statements import WITHDRAWN
 
 PAYLOAD_TYPE: Final = "application/vnd.in-toto+json"
 STATEMENT_TYPE: Final = "https://in-toto.io/Statement/v1"
@@ -273,13 +274,13 @@ def signed_tag(release: Release, tag: ReleaseTag, key: SigningKey) -> ReleaseTag
 
 
 def signer_of(release: Release, trust: Trust) -> Signer:
-    """Who signed a tag of a release, if a trusted key did.
+    """Who signed a tag of a release, if a trusted key did. One that withdraws the release does not count.
 
     Raises :class:`Unsigned` if no tag is signed, else the kinds of :class:`NotVerified` that :func:`opened` does.
     """
     failure: NotVerified = Unsigned(f"{release.reference}: no tag of the release is signed")
     for tag in release.tags:
-        if tag.signature is None:
+        if tag.signature is None or tag.name in WITHDRAWN:
             continue
         try:
             return _signer(release, tag, tag.signature, trust)

@@ -193,3 +193,10 @@ def test_a_release_of_which_no_file_is_known_can_be_signed(gated: Gated, tmp_pat
     assert gated.call("db", "baseline", "set", "libgeo@1.0.1").code == 0
     assert gated.sign(reference="libgeo@1.0.1").code == 0
     assert gated.gate().code == 0
+
+
+def test_a_signed_tag_that_withdraws_the_release_does_not_count(gated: Gated) -> None:
+    assert gated.call("db", "release", "tag", "libgeo@1.0", "withdrawn", "--sign", gated.key).code == 0
+    assert gated.refused() == "unsigned"
+    assert gated.sign().code == 0
+    assert gated.gate().code == 0
