@@ -29,9 +29,9 @@ from abistore.report.formats.markdown import plain
 from abistore.urls import masked
 
 if TYPE_CHECKING:
-    from abistore.extract.reader import ExtractOptions
     from abistore.report.model import Report, ReportedFinding
-    from abistore.service.gating import GatePlan, GateResult
+    from abistore.service.gating import GateResult
+    from abistore.service.ingest_gates import Gate
 
 SEVERITIES = {"breaking": "blocker", "api_break": "critical", "risk": "minor"}
 """GitLab's words (docs.gitlab.com, Code Quality report format); what is milder is ``info``."""
@@ -173,12 +173,16 @@ def gate_command(
     \b
     abistore gate build/libfoo.so --version 1.4.0 --merge-base "$(git merge-base HEAD origin/main)"
     """
-    from abistore.service.gating import gate
+    from abistore.service.gating import GatePlan, gate
+    from abistore.service.ingest_gates import IngestPlan
 
     if not asked.bootstrap:
         _check_database(settings.database, paths)
     with progress(settings) as advance:
-        plan = _plan(asked, gating, build, judging, build.options(reading, advance), trusting)
+        options = build.options(reading, advance)
+        ingesting = IngestPlan(**build.words(), gate=_judging(gating, judging), options=options)
+        trust = trusting.trust() if asked.require_signed else None
+        plan = GatePlan(ingesting, **asked.words(), trust=trust)
         results = gate(paths, plan, database=settings.database, progress=advance)
     results = tuple(_filtered(each, rendering) for each in results)
     reports = [each.judged.verdict for each in results if each.judged.verdict is not None]
@@ -189,18 +193,10 @@ def gate_command(
     return max(each.exit_code for each in results)
 
 
-def _plan(
-    asked: GateOptions,
-    gating: AllowingOptions,
-    build: BuildOptions,
-    judging: JudgingOptions,
-    options: ExtractOptions,
-    trusting: TrustOptions,
-) -> GatePlan:
-    from abistore.service.gating import GatePlan
-    from abistore.service.ingest_gates import Gate, IngestPlan
+def _judging(gating: AllowingOptions, judging: JudgingOptions) -> Gate:
+    from abistore.service.ingest_gates import Gate
 
-    judged = Gate(
+    return Gate(
         fail_on=gating.fail_on,
         allow=gating.allow,
         deprecation=gating.deprecation,
@@ -208,8 +204,6 @@ def _plan(
         require=gating.required(),
         by=judging.ruling(gate=True),
     )
-    trust = trusting.trust() if asked.require_signed else None
-    return GatePlan(IngestPlan(**build.words(), gate=judged, options=options), **asked.words(), trust=trust)
 
 
 def _check_database(database: str | None, paths: tuple[Path, ...]) -> None:
