@@ -237,6 +237,26 @@ def test_gitlab_gets_a_quality_report(gating: Gating, new: Path, tmp_path: Path)
     assert len({one["fingerprint"] for one in issues}) == len(issues)
 
 
+def test_annotations_name_headers_where_the_checkout_has_them(
+    abistore: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "include" / "deep").mkdir(parents=True)
+    header = tmp_path / "include" / "deep" / "case.h"
+    words = ("--header", "include")
+    header.write_text("int kept(void);\n")
+    old = build_library("int kept(void) { return 1; }\n")
+    assert abistore("ingest", old, "--version", "1.0", "--set-baseline", *words).code == 0
+    header.write_text("int kept(void);\nint added(void);\n")
+    new = build_library("int kept(void) { return 1; }\nint added(void) { return 1; }\n")
+    quality, sarif = tmp_path / "quality.json", tmp_path / "abi.sarif"
+    said = (*words, "--version", "1.1", "--gitlab", quality, "--format", "sarif", "-o", sarif)
+    done = abistore("gate", new, "--github", *said)
+    assert "::notice file=include/deep/case.h,line=2," in done.out
+    assert [each["location"]["path"] for each in json.loads(quality.read_text())] == ["include/deep/case.h"]
+    assert '"include/deep/case.h"' in sarif.read_text()
+
+
 def test_a_build_with_the_label_of_the_release_is_judged_beside_it(gating: Gating, abistore: Call, new: Path) -> None:
     """A tag is built twice, and no two builds are the same file."""
     again = abistore("gate", build_library(OLD, flags=("-g", "-O2")), "--version", "1.0")

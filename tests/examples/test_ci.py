@@ -226,7 +226,7 @@ def test_the_comment_of_the_action_follows_a_change_from_its_break_to_its_end(pr
 
     project.commit(GONE)
     broken = project.action("pull_request", merge_base=base)
-    assert (broken.returncode, "::error" in broken.stdout) == (4, True), broken.stdout
+    assert (broken.returncode, "::error file=include/foo.h" in broken.stdout) == (4, True), broken.stdout
     (comment,) = project.forge.own()
     assert "BREAKING" in comment and "`two`" in comment and "abistore approve" in comment
 

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 SEVERITIES = {"breaking": "blocker", "api_break": "critical", "risk": "minor"}
 """GitLab's words (docs.gitlab.com, Code Quality report format); what is milder is ``info``."""
 
+PLACED = frozenset({"github", "sarif"})
+"""Formats whose readers open the files of the checkout."""
+
 LONGEST_LINE = 400
 """Of a difference between surfaces, in characters."""
 
@@ -88,6 +91,22 @@ def write_comment(path: Path, results: Sequence[GateResult]) -> None:
         for each in results
     ]
     write_file(path, ("\n\n".join(texts) + "\n").encode())
+
+
+def _in_checkout(report: Report, headers: Sequence[str | Path]) -> Report:
+    """The report with each header where the checkout has it: ``foo.h`` of ``--header include`` is ``include/foo.h``."""
+    folders = [Path(os.path.relpath(each)) for each in headers]
+    folders = [each if each.is_dir() else each.parent for each in folders]
+
+    def placed(location: str) -> str:
+        file, colon, line = location.partition(":")
+        found = (each / file for each in folders if (each / file).is_file())
+        return location if Path(file).is_file() else f"{next(found, file)}{colon}{line}"
+
+    changes = (
+        replace(each, source_location=each.source_location and placed(each.source_location)) for each in report.changes
+    )
+    return replace(report, changes=tuple(changes))
 
 
 def _to_review(result: GateResult) -> bool:
@@ -179,21 +198,23 @@ def gate_command(
     if not asked.bootstrap:
         _check_database(settings.database, paths)
     with progress(settings) as advance:
-        options = build.options(reading, advance)
-        ingesting = IngestPlan(**build.words(), gate=_judging(gating, judging), options=options)
+        judged = _judged_by(gating, judging)
+        ingesting = IngestPlan(**build.words(), gate=judged, options=build.options(reading, advance))
         trust = trusting.trust() if asked.require_signed else None
         plan = GatePlan(ingesting, **asked.words(), trust=trust)
         results = gate(paths, plan, database=settings.database, progress=advance)
     results = tuple(_filtered(each, rendering) for each in results)
     reports = [each.judged.verdict for each in results if each.judged.verdict is not None]
-    _platforms(settings, reports, _unreported(results), github=github, gitlab=gitlab)
+    headers = ingesting.options.headers
+    placed = [_in_checkout(each, headers.headers if headers else ()) for each in reports]
+    _platforms(settings, placed, _unreported(results), github=github, gitlab=gitlab)
     if comment is not None:
         write_comment(comment, results)
-    _show(settings, results, reports, rendering)
+    _show(settings, results, placed if rendering.format in PLACED else reports, rendering)
     return max(each.exit_code for each in results)
 
 
-def _judging(gating: AllowingOptions, judging: JudgingOptions) -> Gate:
+def _judged_by(gating: AllowingOptions, judging: JudgingOptions) -> Gate:
     from abistore.service.ingest_gates import Gate
 
     return Gate(
