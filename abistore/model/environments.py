@@ -10,7 +10,7 @@ import msgspec
 
 from abistore.errors import UsageError
 from abistore.model.approvals import BrokenBy
-from abistore.model.decision import Outcome
+from abistore.model.decision import Decision, Outcome
 from abistore.model.history import DEFAULT_PROFILE, LineKey
 
 MemberKind: TypeAlias = Literal["library", "program"]
@@ -149,6 +149,7 @@ class CanShip(msgspec.Struct, frozen=True):
     ``outcome``: ``pass``; ``fail`` where something there would break that does not yet; ``undecided`` where nothing is
     seen to break, and ``unknown`` says why nobody can know. ``broken`` come in the order in which a break spreads.
     ``would_do`` are the other versions of a single release's line that may ship, of which ``untried`` were not asked.
+    ``bound`` are the decisions of gates about releases that a rule in the store does not let pass, whoever uses them.
     """
 
     environment: str
@@ -161,6 +162,7 @@ class CanShip(msgspec.Struct, frozen=True):
     not_checked: tuple[str, ...] = ()
     would_do: tuple[str, ...] = ()
     untried: int = 0
+    bound: tuple[Decision, ...] = ()
 
 
 class ChangedMember(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -14,7 +14,7 @@ import msgspec
 from abistore.errors import UsageError
 from abistore.limits import allow_more, limits_for
 from abistore.model.approvals import BrokenBy, ConsumedSymbol, Consumer, ConsumerDetails, asks_for, base_name
-from abistore.model.decision import Outcome
+from abistore.model.decision import Decision, Outcome, worst_decision
 from abistore.model.declarations import Facet
 from abistore.model.environments import (
     CanShip,
@@ -27,21 +27,25 @@ from abistore.model.environments import (
 )
 from abistore.model.findings import Impact
 from abistore.model.format_gaps import unrecorded_by
-from abistore.model.history import DEFAULT_PROFILE, LineKey, Release
+from abistore.model.history import DEFAULT_PROFILE, IngestRequest, LineKey, Release
 from abistore.model.labels import check_not_blank, library_name
 from abistore.model.snapshot import Snapshot, evidence_of, snapshot_digest
 from abistore.model.words import counted, listed
 from abistore.report.model import Report, ReportedFinding
-from abistore.service.binding import ruling_of_line
+from abistore.service.admission import Admission
+from abistore.service.binding import names_for, obeyed, rule_of_line, ruled
 from abistore.service.consumer_verdicts import judged_consumer
 from abistore.service.consumers import ReleaseNeeds, consumer_of, names_of
 from abistore.service.database import Database
+from abistore.service.decision import needed
+from abistore.service.ingest_gates import Arrival, Gate
 from abistore.service.judging import AS_MUCH, judge, lacks
 from abistore.service.listing import releases_of
 from abistore.service.snapshots import Operand, Selection, operands
 from abistore.service.verdicts import judged
 
 if TYPE_CHECKING:
+    from abistore.model.rules import BoundRule
     from abistore.service.ruling import Ruling
     from abistore.store.store import Store
     from abistore.store.timeline import LibraryFacts
@@ -56,6 +60,8 @@ BUILD: Final = "build"
 """The version of a file that has none."""
 
 OF_A_DUMP: Final = "it was read from another tool's dump"
+
+JUDGED: Final = "a release is judged only"
 
 EXIT_CODES: Final[Mapping[Outcome, int]] = {"pass": 0, "fail": 4, "undecided": 72}
 
@@ -163,17 +169,28 @@ def member_of(release: Release, recorded: datetime, actor: str = "") -> Environm
 
 
 class _Found(NamedTuple):
-    """What shipping releases would do; ``users`` counts the members that ask the loader for one, by line."""
+    """What shipping releases would do; ``users`` counts the members that ask the loader for one, by line.
+
+    ``bound`` are the decisions of rules that do not let one pass.
+    """
 
     replaced: tuple[EnvironmentMember, ...] = ()
     users: Mapping[LineKey, int] = {}
     broken: tuple[HurtMember, ...] = ()
     unknown: tuple[str, ...] = ()
     not_checked: tuple[str, ...] = ()
+    bound: tuple[Decision, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
-        return "fail" if self.broken else "undecided" if self.unknown else "pass"
+        if self.broken or any(each.outcome == "fail" for each in self.bound):
+            return "fail"
+        return "undecided" if self.unknown or self.bound else "pass"
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code; where a rule alone refuses a release, that of its gate."""
+        return worst_decision(self.bound).exit_code if self.bound and not self.broken else EXIT_CODES[self.outcome]
 
 
 class _Notes(NamedTuple):
@@ -368,8 +385,23 @@ class _Shipment:
             notes.not_checked.extend(self._must_be_rebuilt(each, fresh) if each in fresh else ())
         broken = _merged(broken)
         broken += self._followers(broken, after)
-        said = (tuple(dict.fromkeys(each)) for each in notes)
-        return _Found(tuple(each for each in self._recorded if each in gone), users, tuple(broken), *said)
+        bound = tuple(said for each in fresh for said in self._refused(each))
+        said = [tuple(dict.fromkeys(each)) for each in notes]
+        before = tuple(each for each in self._recorded if each in gone)
+        return _Found(before, users, tuple(broken), said[0], said[1], bound)
+
+    def _refused(self, new: _Library) -> Iterator[Decision]:
+        """The decisions of the gate of a line about a release, where what is bound to it does not let it pass."""
+        line, release, store = new.release.line, new.release, self._stored.store
+        gate = obeyed(store, Gate(by=self._by), names_for(line.library, release.soname))
+        if gate.is_open:
+            return
+        request = IngestRequest(release.version, line.profile, line.library, replace=True, replace_baseline=JUDGED)
+        admission = Admission(store, Arrival.of(new.snapshot, request), gate)
+        # another content under its label is compared as what is recorded, and not as what an ingest would replace
+        outcome = admission.judge(admission.standing()._replace(replaced=None))
+        said = [each.decision for each in outcome.reports] or [outcome.first]
+        yield from (each for each in said if each is not None and each.outcome != "pass")
 
     def _unread(self, line: LineKey) -> Iterator[str]:
         for each in self._own(line):
@@ -435,12 +467,14 @@ class _Shipment:
         if key[0] == key[1]:
             return _Step()
         if key not in self._changes:
-            by = ruling_of_line(self._stored.store, new.release.line, (new.release,), self._by)
+            store = self._stored.store
+            rule = rule_of_line(store.rules(), new.release.line, (new.release,))
+            by = ruled(rule, self._by)
             if new.built is None:
-                report = judged(self._stored.store, old.release, new.release, by=by).report
+                report = judged(store, old.release, new.release, by=by).report
             else:
                 report = judge(old.snapshot, new.built, by)
-            self._changes[key] = _step(report)
+            self._changes[key] = _step(report, rule)
         return self._changes[key]
 
     def _lacks(
@@ -514,14 +548,14 @@ class _Shipment:
         stored = {key.library: key for key in self._stored.lines if key.target == own.target}
         before = [{base_name(each) for each in one.consumer.details.needed} for one in old]
         known = set[str].intersection(*before) if before else set()
-        for needed in map(base_name, new.consumer.details.needed):
-            library = library_name(needed)
+        for asked in map(base_name, new.consumer.details.needed):
+            library = library_name(asked)
             if library in recorded or library == own.library:
                 continue
-            if library not in stored and needed not in known:
-                notes.not_checked.append(f"{new.member.label} needs {needed}, and no release of that is stored")
-            elif library in stored and (needed not in known or self._asks_more(new, old, stored[library])):
-                notes.unknown.append(f"{new.member.label} needs {needed}, which is not recorded in {self._name}")
+            if library not in stored and asked not in known:
+                notes.not_checked.append(f"{new.member.label} needs {asked}, and no release of that is stored")
+            elif library in stored and (asked not in known or self._asks_more(new, old, stored[library])):
+                notes.unknown.append(f"{new.member.label} needs {asked}, which is not recorded in {self._name}")
 
     def _asks_more(self, new: _Library, old: Sequence[_Library], line: LineKey) -> bool:
         """Whether a release asks more of a library than each of those that it takes the place of."""
@@ -556,13 +590,14 @@ class _Shipment:
             self._name,
             tuple(_told(each, found) for each in new),
             found.outcome,
-            EXIT_CODES[found.outcome],
+            found.exit_code,
             _headline(new, self._name, found),
             found.broken,
             found.unknown,
             found.not_checked,
             fitting,
             untried,
+            found.bound,
         )
 
     def _others_that_do(self, release: Release) -> tuple[tuple[str, ...], int]:
@@ -614,13 +649,17 @@ def _hurt(member: EnvironmentMember, state: HurtState, broken_by: tuple[BrokenBy
     return HurtMember(member.kind, member.name, state, member.version, member.profile, "", broken_by)
 
 
-def _step(report: Report) -> _Step:
-    """What a comparison means for built programs, which headers tell less than debug information."""
-    missing = lacks(report, AS_MUCH)
+def _step(report: Report, rule: BoundRule | None) -> _Step:
+    """What a comparison means for built programs, which headers tell less than debug information.
+
+    What a rule requires decides all the same.
+    """
+    missing = lacks(report, needed(rule, AS_MUCH))
+    decisive = [each for each in missing if each.facet != "source" or (rule is not None and "source" in rule.require)]
     return _Step(
         tuple(each for each in report.changes if Impact[each.impact.upper()] is Impact.BREAKING),
-        (*_typeless(report), *(each.sentence for each in missing if each.facet != "source")),
-        tuple(each.sentence for each in missing if each.facet == "source"),
+        (*_typeless(report), *(each.sentence for each in decisive)),
+        tuple(each.sentence for each in missing if each not in decisive),
     )
 
 
@@ -634,6 +673,8 @@ def _headline(new: Sequence[_Library], environment: str, found: _Found) -> str:
     said = listed(_references(new))
     what = f"{said} {'may' if found.outcome == 'pass' else 'may not'} ship to {environment}"
     they, breaks = ("it", "breaks") if len(new) == 1 else ("they", "break")
+    if found.bound and not found.broken:
+        return f"{what}: {worst_decision(found.bound).reasons[0].sentence}"
     match found.outcome:
         case "fail":
             return f"{what}: {they} {breaks} {counted(len(found.broken), 'member')}: {listed(_labels(found))}"

@@ -237,6 +237,43 @@ def test_a_release_must_break_no_earlier_one_of_its_soname(released: Call) -> No
     assert released("verdict", "libfoo@1.2", "--against", "1.0").code == 4
 
 
+def shipped(call: Call, what: str | Path) -> Done:
+    return call("env", "can-ship", what, "--to", "production", "--json")
+
+
+def test_what_ships_must_break_no_earlier_release_of_its_soname_whoever_uses_it(released: Call) -> None:
+    assert released("ingest", library(FIRST + "int between(void) { return 3; }"), "--version", "1.1").code == 0
+    assert released("ingest", library(FIRST + "int other(void) { return 3; }"), "--version", "1.2").code == 0
+    assert released("env", "record", "production", "libfoo@1.0").code == 0
+    assert shipped(released, "libfoo@1.2").code == 0
+    released("policy", "bind", "libfoo", "--since-soname", *WHY)
+    done = shipped(released, "libfoo@1.2")
+    (said,) = done.json["shipping"]["bound"]
+    given = released("gate", library(FIRST + "int other(void) { return 3; }"), "--version", "1.2", "--json")
+    asked = given.json["files"][0]["judged"]["verdict"]["decision"]
+    assert (done.code, said["headline"], said["reasons"]) == (given.code, asked["headline"], asked["reasons"])
+    assert done.code == 4
+    assert done.json["shipping"]["would_do"] == ["1.0", "1.1"]
+    built = shipped(released, library(FIRST + "int unbuilt(void) { return 3; }"))
+    assert (built.code, [each["against"]["version"] for each in built.json["shipping"]["bound"]]) == (4, ["1.1", "1.2"])
+    assert "bound in the store" in released("env", "can-ship", "libfoo@1.2", "--to", "production").out
+    assert shipped(released, "libfoo@1.0").code == 0  # it is there
+
+
+def test_what_ships_needs_the_bound_evidence(released: Call) -> None:
+    bare = library(FIRST + "int more(void) { return 3; }", "-g0")
+    assert released("env", "record", "production", "libfoo@1.0").code == 0
+    assert shipped(released, bare).code == 0
+    released("policy", "bind", "libfoo", "--require", "layout", *WHY)
+    done = shipped(released, bare)
+    given = released("gate", bare, "--version", "1.1")
+    assert (done.code, given.code) == (72, 72)
+    assert done.json["shipping"]["outcome"] == "undecided"
+    assert [each["code"] for each in done.json["shipping"]["bound"][0]["reasons"]][-1] == "bound"
+    released("policy", "bind", "libfoo", "--require", "source", *WHY)
+    assert shipped(released, library(FIRST + "int more(void) { return 3; }")).code == 72
+
+
 def test_a_bound_scheme_decides_which_releases_may_break(released: Call) -> None:
     released("ingest", library(FIRST), "--version", "1.0.0", "--library", "libsem", "--set-baseline")
     renamed = build_library(SECOND, name="libfoo.so", soname="libfoo.so.2", flags=("-g",))

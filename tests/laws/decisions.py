@@ -132,6 +132,8 @@ class LawOfOneDecision:
                 self._check_agents(version)
             self._check_matrix()
             self._check_ranges()
+        if self.bound:
+            self._check_shipping()
         self._check_commands()
         self._check_site()
 
@@ -346,6 +348,19 @@ class LawOfOneDecision:
                     asked = (self.decided(new.version), self.decided(new.version, "baseline"))
                     beside = {each.outcome for each in asked if each and each.against.version == old.version}
                     self.tally.same("matrix", f"{old.version} -> {new.version}", {outcome} | beside, beside)
+
+    def _check_shipping(self) -> None:
+        """What a rule keeps from shipping is what ``verdict`` does not let pass beside a release of the same SONAME."""
+        first, *others = self.versions
+        interface.env_record("production", [f"libgeo@{first}"], database=self.address)
+        for version in others:
+            shipping = interface.env_can_ship(f"libgeo@{version}", "production", database=self.address)
+            report = interface.verdict(f"libgeo@{version}", database=self.address).report
+            assert report.decision is not None
+            passes, kept = report.decision.outcome == "pass", report.old.soname == report.new.soname
+            if passes or kept:  # else the release before it fails first, which the rule does not name
+                self.tally.same("env can-ship", version, not shipping.bound, passes)
+            self.tally.same("env can-ship", version, bool(shipping.bound) <= (shipping.outcome != "pass"), True)
 
     def _check_ranges(self) -> None:
         """The verdicts of compatible ranges, and of who is to blame, are those of ``verdict``."""

@@ -128,17 +128,19 @@ def can_ship_command(
 
     Every program and library there that asks the loader for it is checked for its symbols, for the types that it was
     built with, and for breaks since the recorded version. What uses a broken library is listed after it. The releases
-    themselves are checked for what they need there. What was broken before does not count.
+    themselves are checked for what they need there. What was broken before does not count. What `abistore policy bind`
+    bound to their library counts, as in a gate.
 
     Exit code: 0 if it may ship, 4 with a table of what breaks and the versions that may ship, 72 if it cannot be
-    known: a dependency was not recorded, imports are not stored, or types are missing on a side.
+    known: a dependency was not recorded, imports are not stored, or types are missing on a side. Where a bound rule
+    alone refuses it, the exit code of `gate`.
 
     \b
     abistore env can-ship libfoo@2.0.0 --to production
     abistore env can-ship libfoo@2.0.0 libbar@1.7 --to production
     abistore env can-ship build/libfoo.so --header include --to production
     """
-    from abistore.service.shipping import env_can_ship
+    from abistore.service.shipping import EXIT_CODES, env_can_ship
     from abistore.service.snapshots import Selection
 
     with progress(settings) as advance:
@@ -150,7 +152,8 @@ def can_ship_command(
             selection=Selection(line.target, line.profile, reading.options(progress=advance)),
             database=settings.database,
         )
-    conclusion = Conclusion(Verdict.BREAKING if found.outcome == "fail" else None, found.outcome)
+    verdict = {EXIT_CODES["fail"]: Verdict.BREAKING, Verdict.API_BREAK.exit_code: Verdict.API_BREAK}
+    conclusion = Conclusion(verdict.get(found.exit_code), found.outcome)
     hint = "record what is missing with `abistore env record`, or store builds with -g"
     error = EvidenceMissing(found.headline, hint) if found.outcome == "undecided" else None
     tables = {"shipping": found}, lambda: shipping_tables(found)
@@ -238,6 +241,7 @@ def _below(found: CanShip) -> Iterator[str]:
         if each.replaces:
             named = "" if len(found.releases) == 1 else f"{each.library}@{each.version} "
             yield f"{named}replaces {', '.join(each.replaces)}"
+    yield from (f"{each.headline}; {each.reasons[-1].sentence}" for each in found.bound)
     yield from (f"unknown: {each}" for each in _first(found.unknown))
     yield from (f"not checked: {each}" for each in _first(found.not_checked))
     if found.outcome != "pass" and len(found.releases) == 1:
