@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -20,12 +20,14 @@ from abistore.model.approvals import (
     StoredConsumer,
     Unseen,
     asks_for,
+    base_name,
 )
 from abistore.model.declarations import EXPORTS, Name
 from abistore.model.findings import Impact
 from abistore.model.history import LineKey, Release
 from abistore.model.labels import check_not_blank
 from abistore.model.snapshot import Snapshot
+from abistore.model.words import listed
 from abistore.report.model import ReportedFinding
 from abistore.report.wording import lengthened
 from abistore.service.binding import ruling_of_line
@@ -48,6 +50,7 @@ from abistore.service.verdicts import judged
 if TYPE_CHECKING:
     from abistore.service.ruling import Ruling
     from abistore.store.store import Store
+    from abistore.store.whole import LoadingLine
 
 ASKING: Final[frozenset[Unseen]] = frozenset({"asks-at-run-time"})
 """What hides which exports a program uses; its types may hide in other ways."""
@@ -244,6 +247,7 @@ def consumers_broken(
             by_number = any(symbol.startswith("#") for each in known for symbol in each.symbols)
             before = store.load(other) if other and by_number else None
             found = [judged_consumer(each, needs, changes, other is not None, before) for each in known]
+            found = with_moved(store, found, known, needs.snapshot)
     return ReleaseForConsumers(
         release,
         other.version if other else "",
@@ -307,6 +311,55 @@ def judged_consumer(
     return JudgedConsumer(
         *consumer.details.key, "breaks" if broken_by else "runs", len(own), broken_by, tuple(not_checked)
     )
+
+
+def with_moved(
+    store: Store, found: Iterable[JudgedConsumer], known: Iterable[Consumer], release: Snapshot
+) -> list[JudgedConsumer]:
+    """What a release means for consumers, each with the libraries that export what they miss and are loaded, too.
+
+    Which releases of these are there where a program runs is not known: it still breaks.
+    """
+    found = list(found)
+    missing = {each.symbol for one in found for each in one.broken_by if each.sort == "symbol"}
+    target, own = str(release.target), release.library
+    lines = store.loading_lines(missing) if missing else ()
+    others = {each: each.name for each in lines if each.key.target == target and each.key.library != own}
+    also = release.facts.needed if release.facts else ()
+    needed = {each.details.key: (*each.details.needed, *also) for each in known}
+    return [
+        _with_moved(one, loaded_with(needed[one.name, one.target], others, lambda each: each.needed)) for one in found
+    ]
+
+
+def _with_moved(one: JudgedConsumer, loaded: Sequence[LoadingLine]) -> JudgedConsumer:
+    def told_of(each: BrokenBy) -> BrokenBy:
+        has = sorted({line.key.library for line in loaded if each.symbol in line.exports})
+        if each.sort != "symbol" or not has:
+            return each
+        are = "exports it and is" if len(has) == 1 else "export it and are"
+        return msgspec.structs.replace(each, detail=f"{each.detail}; {listed(has)} {are} loaded too")
+
+    return msgspec.structs.replace(one, broken_by=tuple(map(told_of, one.broken_by)))
+
+
+Loadable = TypeVar("Loadable", bound=Hashable)
+
+
+def loaded_with(
+    needed: Iterable[str], sonames: Mapping[Loadable, str], asks: Callable[[Loadable], Iterable[str]]
+) -> list[Loadable]:
+    """The libraries that the loader loads for what is ``needed``, and for what these ask for in turn.
+
+    They are among the keys of ``sonames``.
+    """
+    names, left, found = set(map(base_name, needed)), dict(sonames), list[Loadable]()
+    while loaded := [each for each, soname in left.items() if base_name(soname) in names]:
+        for each in loaded:
+            del left[each]
+            names |= set(map(base_name, asks(each)))
+        found += loaded
+    return found
 
 
 def program_range(

@@ -31,7 +31,7 @@ from abistore.service import verdicts
 from abistore.service.administration import check_contents
 from abistore.service.binding import names_for, rule_for, ruled
 from abistore.service.comparing import compare
-from abistore.service.consumer_verdicts import JudgedConsumer, consumers_broken, hurt_first, judged_consumer
+from abistore.service.consumer_verdicts import JudgedConsumer, consumers_broken, hurt_first, judged_consumer, with_moved
 from abistore.service.consumers import ReleaseNeeds, consumers_of, names_of, with_consumers
 from abistore.service.database import Database, using
 from abistore.service.decision import DecisionRequest, decided
@@ -553,4 +553,5 @@ def _of_file(store: Store, pair: OperandPair, plan: BuildReviewPlan) -> Consumer
         needs = ReleaseNeeds(new, sonames, {*ever, *(name for side in sides for name in names_of(side))})
         breaks = [each for each in report.changes if each.impact == "breaking"]
         found = [judged_consumer(each, needs, breaks, True, sides[0]) for each in known]
+        found = with_moved(store, found, known, new)
     return ConsumersOfBuild(new.label, sides[0].label, hurt_first(found), report)

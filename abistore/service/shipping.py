@@ -34,7 +34,7 @@ from abistore.model.words import counted, listed
 from abistore.report.model import Report, ReportedFinding
 from abistore.service.admission import Admission
 from abistore.service.binding import names_for, obeyed, rule_of_line, ruled
-from abistore.service.consumer_verdicts import judged_consumer
+from abistore.service.consumer_verdicts import judged_consumer, loaded_with
 from abistore.service.consumers import ReleaseNeeds, consumer_of, names_of
 from abistore.service.database import Database
 from abistore.service.decision import needed
@@ -531,16 +531,15 @@ class _Shipment:
         self, consumer: Consumer, library: _Library, members: Sequence[EnvironmentMember]
     ) -> list[_Library]:
         """The libraries among some members that the loader loads for a consumer of a library, but that one itself."""
-        line, names = library.release.line, {base_name(each) for each in consumer.details.needed}
-        names |= {base_name(each) for each in library.consumer.details.needed}
-        left = [each for each in members if each.kind == "library" and _is_other(each, line)]
-        found = list[_Library]()
-        while loaded := [each for each in left if base_name(each.soname) in names]:
-            left = [each for each in left if each not in loaded]
-            found += [one for each in loaded if (one := self._stored.library(each)) is not None]
-            asks = [each for each in map(self._asks, loaded) if not isinstance(each, str)]
-            names |= {base_name(each) for one in asks for each in one.needed}
-        return found
+        line, needed = library.release.line, (*consumer.details.needed, *library.consumer.details.needed)
+        among = {each: each.soname for each in members if each.kind == "library" and _is_other(each, line)}
+        loaded = loaded_with(needed, among, self._needed)
+        return [one for each in loaded if (one := self._stored.library(each)) is not None]
+
+    def _needed(self, member: EnvironmentMember) -> tuple[str, ...]:
+        """The libraries that a member asks for, as far as that is known."""
+        asks = self._asks(member)
+        return () if isinstance(asks, str) else asks.needed
 
     def _note_unrecorded(self, new: _Library, old: Sequence[_Library], recorded: set[str], notes: _Notes) -> None:
         """Note the libraries that a release needs and the environment has not."""

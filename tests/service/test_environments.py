@@ -17,7 +17,7 @@ from abistore.model.snapshot import Evidence
 from abistore.store.store import Store
 from tests.build import build_library
 from tests.laws.histories import history
-from tests.shipped import ADDED, BASE, FRESH_MID, GROWN, MID, RELEASES, base, mid, user_of_base, user_of_mid
+from tests.shipped import ADDED, BASE, FRESH_MID, GROWN, MID, RELEASES, base, mid, program, user_of_base, user_of_mid
 from tests.store.builders import EXPORTED, function, snapshot
 
 ENV = "production"
@@ -155,6 +155,25 @@ def test_a_symbol_that_moved_to_a_library_which_the_new_one_loads_breaks_nobody(
     assert states(ask(store, "libbase@3.1")) == {"libmid@1.0": "breaks", "app": "uses-broken"}
     found = ask(store, "libbase@3.1", "libmoved@1.0")
     assert (found.outcome, states(found)) == ("pass", {})
+
+
+def test_who_breaks_is_told_to_which_loaded_library_a_symbol_moved(store: OpenStore, tmp_path: Path) -> None:
+    moved = build_library("int gone(void) { return 1; }", name="libmoved.so", soname="libmoved.so.1", flags=("-g",))
+    linked = ("-g", "-O1", "-Wl,--no-as-needed", str(moved))
+    stored(store, moved, "libmoved", "1.0")
+    stored(store, build_library(RELEASES["3.0"], soname="libbase.so.1", flags=linked), "libbase", "3.1")
+    user = program(tmp_path / "c", "user", "int gone(void); int main(void) { return gone(); }\n", base())
+    abistore.add_consumers([user], database=store)
+    details = {
+        version: [
+            each.detail
+            for one in abistore.consumers_broken(f"libbase@{version}", database=store).consumers
+            for each in one.broken_by
+            if each.symbol == "gone"
+        ]
+        for version in ("3.0", "3.1")
+    }
+    assert details == {"3.0": ["not exported"], "3.1": ["not exported; libmoved exports it and is loaded too"]}
 
 
 def test_two_releases_of_one_line_do_not_ship_together(store: OpenStore) -> None:
