@@ -519,7 +519,9 @@ def _merge_file(path: Path, wish: MergeWish, database: Database) -> Merged:
 
     try:
         limits = limits_for(UNPACKED * path.stat().st_size, f"importing {path}")
-        with path.open("rb") as opened, limits, using(database, write=True, create=True) as store:
-            return store.merge(bundle_files.read(opened, str(path)), wish)
+        with path.open("rb") as opened, limits:
+            bundle_files.check(opened, str(path))
+            with using(database, write=True, create=True) as store:
+                return store.merge(bundle_files.read(opened, str(path)), wish)
     except OSError as error:
         raise BundleError(f"{path}: cannot be read ({error.strerror})", "name a file that can be read") from error

@@ -8,6 +8,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import groupby
 from typing import BinaryIO, Final, TypeAlias, TypeVar
 
 import msgspec
@@ -41,7 +42,10 @@ FORMAT: Final = 1
 
 
 class BundleRecord(msgspec.Struct, frozen=True, tag_field="is", omit_defaults=True, forbid_unknown_fields=True):
-    """One line of a bundle. Records name each other by their number among those of their kind, from 0."""
+    """One line of a bundle. Records name each other by their number among those of their kind in a part, from 0.
+
+    Snapshots alone are numbered through all parts.
+    """
 
 
 class Opening(BundleRecord, frozen=True, tag="bundle"):
@@ -49,6 +53,10 @@ class Opening(BundleRecord, frozen=True, tag="bundle"):
 
     format: int
     schema: str
+
+
+class PartRecord(BundleRecord, frozen=True, tag="part"):
+    """Begins a part, which is read and merged by itself: whole libraries, or what belongs to none or to several."""
 
 
 class LibraryRecord(BundleRecord, frozen=True, tag="library"):
@@ -214,6 +222,7 @@ class Ending(BundleRecord, frozen=True, tag="end"):
 
 AnyRecord: TypeAlias = (
     Opening
+    | PartRecord
     | LibraryRecord
     | NameRecord
     | ShapeRecord
@@ -239,7 +248,7 @@ HIGHEST: Final = 2**31 - 2
 
 
 class Contents(msgspec.Struct):
-    """The records of a bundle by their kinds, in the order in which they came."""
+    """The records of a part of a bundle by their kinds, in the order in which they came."""
 
     libraries: list[LibraryRecord] = msgspec.field(default_factory=list)
     names: list[Name] = msgspec.field(default_factory=list)
@@ -263,8 +272,26 @@ class Contents(msgspec.Struct):
         return LineKey(found.library, found.target, found.profile)
 
 
+def parts(records: Iterable[AnyRecord], where: str) -> Iterator[Contents]:
+    """The contents of each part of a bundle; none is kept here. Raises as :func:`contents`."""
+    libraries: set[str] = set()
+    for is_beginning, own in groupby(records, lambda each: isinstance(each, Opening | PartRecord)):
+        if not is_beginning:
+            yield _part(own, where, libraries)
+
+
+def _part(records: Iterable[AnyRecord], where: str, earlier: set[str]) -> Contents:
+    """The contents of a part, whose libraries are in no ``earlier`` one, and become such."""
+    found = contents(records, where)
+    own = {each.name for each in found.libraries}
+    if own & earlier:
+        raise BundleError(f"{where}: a library comes twice")
+    earlier |= own
+    return found
+
+
 def contents(records: Iterable[AnyRecord], where: str) -> Contents:
-    """The contents of a bundle. Raises :class:`BundleError` where they say what no store could say."""
+    """The contents of a part of a bundle. Raises :class:`BundleError` where they say what no store could say."""
     found, sound = Contents(), Sound()
     try:
         for record in records:
@@ -471,6 +498,13 @@ def read(file: BinaryIO, where: str) -> Iterator[AnyRecord]:
         yield record
     if not ended:
         raise BundleError(f"{where}: the bundle has no end", "copy it again; the file is not complete")
+
+
+def check(file: BinaryIO, where: str) -> None:
+    """Read a bundle to its end, which tells whether it is as it was written, and go back. Raises as :func:`read`."""
+    for _ in read(file, where):
+        pass
+    file.seek(0)
 
 
 def _record(line: bytes, where: str, number: int) -> AnyRecord:

@@ -7,7 +7,7 @@ import re
 import sqlite3
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import islice
@@ -557,9 +557,13 @@ def concerns(subject: str, libraries: Collection[str], digests: Collection[str])
     return re.split(r"[@ ]", subject)[0] in libraries or any(word in digests for word in subject.split(" "))
 
 
-def take_over(database: Database, told: Iterable[tuple[str, Sequence[str]]]) -> int:
-    """Note what the audit of another store says, as far as it is not known; how many records that were."""
-    known = {bytes.fromhex(origin) for origin, _ in every(database)}
+def origins(database: Database) -> set[bytes]:
+    """The digests of the records of the audit; of those of another store, the digests that they had there."""
+    return {bytes.fromhex(origin) for origin, _ in every(database)}
+
+
+def take_over(database: Database, told: Iterable[tuple[str, Sequence[str]]], known: Container[bytes]) -> int:
+    """Note what the audit of another store says and is not ``known`` by :func:`origins`; how many records that were."""
     new = ((origin, said) for origin, said in told if bytes.fromhex(origin) not in known)
     ((before,),) = database.rows(_END)
     count = 0

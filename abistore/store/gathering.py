@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from sqlalchemy import bindparam, func, select
@@ -30,6 +30,7 @@ from abistore.store.bundle_files import (
     MoveRecord,
     NameRecord,
     Opening,
+    PartRecord,
     ReviewRecord,
     RuleRecord,
     ShapeRecord,
@@ -123,6 +124,11 @@ class ShownLines:
         """The names of the libraries, sorted."""
         return sorted({line.key.library for line in self.lines})
 
+    @property
+    def digests(self) -> set[str]:
+        """The digests of the snapshots."""
+        return {bytes(row[5]).hex() for line in self.lines for row, _ in line.snapshots.values()}
+
     def _line(self, line: releases.LineOverview, meant: frozenset[int] | None) -> ShownLine:
         ((identifier,),) = self._database.rows(_LINE_ID, releases.labels(line.key))
         for problem in line_problems(self._database, identifier, str(line.key)):
@@ -203,14 +209,43 @@ def gather(database: Database, selection: BundleSelection = EVERYTHING) -> Itera
         raise DamagedStore(f"{database.where}: what is stored is damaged ({error})") from error
 
 
+MOST_TOGETHER: Final = 150_000
+"""So many declarations have the releases of a part of a bundle, and of a slice of a store that is merged."""
+
+
 def _gather(database: Database, selection: BundleSelection) -> Iterator[AnyRecord]:
     yield Opening(FORMAT, HEAD)
-    shown = ShownLines(database, selection)
-    yield from _of_lines(database, shown, selection)
-    yield from _consumers(database, shown.libraries, selection)
+    numbers: dict[int, int] = {}
+    libraries, digests = set[str](), set[str]()
+    parts = _parts(database, selection)
+    for part in parts:
+        yield PartRecord()
+        shown = ShownLines(database, part)
+        yield from _of_lines(database, shown, part, len(numbers))
+        numbers |= {row: len(numbers) + place for row, (place, _) in shown.order.items()}
+        libraries.update(shown.libraries)
+        digests.update(() if selection.whole else shown.digests)
+    yield PartRecord()
+    if len(parts) > 1:
+        yield from _across(database, numbers)
+    yield from _consumers(database, sorted(libraries), selection)
     if selection.whole:  # an environment names libraries of the whole store
         yield from _of_whole(database)
-    yield from _audit(database, shown, selection)
+    for place, line in enumerate(_audit(database, libraries, digests, selection), 1):
+        yield line
+        if place % _LINES_TOGETHER == 0:
+            yield PartRecord()
+
+
+def _parts(database: Database, selection: BundleSelection) -> list[BundleSelection]:
+    """What is meant, in parts of whole libraries that are small enough to be in memory together."""
+    found = []
+    for group in slices(database, MOST_TOGETHER):
+        libraries = tuple(name for name in group if selection.whole or name in selection.libraries)
+        chosen = tuple(one for one in selection.releases if one.line.library in group)
+        if libraries or chosen:
+            found.append(BundleSelection(libraries, chosen))
+    return found
 
 
 def _of_whole(database: Database) -> Iterator[AnyRecord]:
@@ -219,8 +254,8 @@ def _of_whole(database: Database) -> Iterator[AnyRecord]:
     yield from (RuleRecord(one) for one in rules.every(database))
 
 
-def _of_lines(database: Database, shown: ShownLines, selection: BundleSelection) -> Iterator[AnyRecord]:
-    """What belongs to libraries, and was said and judged of them."""
+def _of_lines(database: Database, shown: ShownLines, selection: BundleSelection, first: int = 0) -> Iterator[AnyRecord]:
+    """What belongs to libraries, and was said and judged of them; ``first`` is the number of the first snapshot."""
     libraries = shown.libraries
     for library in libraries:
         yield LibraryRecord(library, releases.scheme(database, library))
@@ -231,7 +266,7 @@ def _of_lines(database: Database, shown: ShownLines, selection: BundleSelection)
     yield from shown.entries()
     yield from shown.snapshots()
     yield from _moves(database, shown, selection)
-    numbers = {row: place for row, (place, _) in shown.order.items()}
+    numbers = {row: first + place for row, (place, _) in shown.order.items()}
     yield from _verdicts(database, verdicts.every(database, sorted(numbers)), numbers)
     yield from (ReviewRecord(one) for one in timeline.every_review(database) if one.library in libraries)
     yield from (ApprovalRecord(one) for one in timeline.every_approval(database) if one.library in libraries)
@@ -284,10 +319,14 @@ def of_slice(database: Database, libraries: Sequence[str]) -> tuple[Sequence[int
 
 def of_none(database: Database, numbers: Mapping[int, int]) -> Iterator[AnyRecord]:
     """What slices leave out, but the audit; ``numbers`` are those of the snapshots by their rows."""
-    across = verdicts.stored_rows(database, database.rows(_ACROSS))
-    yield from _verdicts(database, across, numbers)
+    yield from _across(database, numbers)
     yield from _consumers(database, (), EVERYTHING)
     yield from _of_whole(database)
+
+
+def _across(database: Database, numbers: Mapping[int, int]) -> Iterator[AnyRecord]:
+    """The judgements of snapshots of two libraries."""
+    return _verdicts(database, verdicts.stored_rows(database, database.rows(_ACROSS)), numbers)
 
 
 def _moves(database: Database, shown: ShownLines, selection: BundleSelection) -> Iterator[AnyRecord]:
@@ -341,10 +380,14 @@ def _consumers(database: Database, libraries: Sequence[str], selection: BundleSe
             )
 
 
-def _audit(database: Database, shown: ShownLines, selection: BundleSelection) -> Iterator[AnyRecord]:
+_LINES_TOGETHER = 500
+"""So many records of the audit are in a part."""
+
+
+def _audit(
+    database: Database, libraries: Collection[str], digests: Collection[str], selection: BundleSelection
+) -> Iterator[AnyRecord]:
     """The records of the audit; for a part of a store those that name a library of it, or the content of a snapshot."""
-    libraries = {line.key.library for line in shown.lines}
-    digests = {bytes(row[5]).hex() for line in shown.lines for row, _ in line.snapshots.values()}
     for origin, said in audit.every(database):
         at, actor, action, subject, detail = said
         if selection.whole or audit.concerns(subject, libraries, digests):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cache
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
@@ -29,6 +30,7 @@ from abistore.model.versions import check_version, spellings_of
 from abistore.store import consumers, environments, ingest, order, releases, rules, tables, timeline, verdicts
 from abistore.store import database as audit
 from abistore.store.bundle_files import (
+    AnyRecord,
     ConsumerRecord,
     Contents,
     LineStates,
@@ -36,9 +38,10 @@ from abistore.store.bundle_files import (
     Unsayable,
     contents,
     leave_out,
+    parts,
 )
 from abistore.store.database import Database, stamp
-from abistore.store.gathering import gather, of_none, of_slice, slices
+from abistore.store.gathering import MOST_TOGETHER, gather, of_none, of_slice, slices
 from abistore.store.order import hold, ordered_releases
 from abistore.store.snapshots import decode
 
@@ -403,15 +406,26 @@ class _Brought(NamedTuple):
     rows: dict[int, int]
 
 
-def merge(database: Database, found: Contents, wish: MergeWish) -> Merged:
-    """Bring ``found`` into the store, in one transaction.
+class _Rows(msgspec.Struct):
+    """The rows here of the snapshots that came, by their numbers there; ``count`` came in all."""
+
+    rows: dict[int, int] = msgspec.field(default_factory=dict)
+    count: int = 0
+
+    def add(self, rows: Mapping[int, int], count: int) -> None:
+        """Add a part of ``count`` snapshots, by their numbers in it."""
+        self.rows |= {self.count + number: row for number, row in rows.items()}
+        self.count += count
+
+
+def merge(database: Database, records: Iterable[AnyRecord], wish: MergeWish) -> Merged:
+    """Bring the records of a bundle into the store, part by part in one transaction, so that memory is bounded.
 
     Raises :class:`VersionTaken` where both sides say something else and no side is preferred, but not for a dry run,
     which tells it; :class:`BundleError` where the contents are none of a store.
     """
     with _reported(wish):
-        merged, _ = _kept(database, lambda: _merge(database, found, wish), wish)
-    return merged
+        return _kept(database, lambda: _merge(database, parts(records, wish.source), wish), wish).merged
 
 
 @contextmanager
@@ -441,17 +455,23 @@ def _kept(database: Database, act: Callable[[], _Brought], wish: MergeWish) -> _
     return told[0]
 
 
-def _merge(database: Database, found: Contents, wish: MergeWish) -> _Brought:
-    merged, rows = _bring(database, found, wish)
-    taken = audit.take_over(database, ((one.origin, _told(one)) for one in found.audit))
-    merged = msgspec.structs.replace(merged, audit_records=taken, changed=merged.changed or taken > 0)
+def _merge(database: Database, found: Iterable[Contents], wish: MergeWish) -> _Brought:
+    came, known = _Rows(), cache(lambda: audit.origins(database))
+
+    def bring_part(part: Contents) -> Merged:
+        merged = _bring(database, part, wish, came).merged
+        told = ((one.origin, _told(one)) for one in part.audit)
+        taken = audit.take_over(database, told, known()) if part.audit else 0
+        return msgspec.structs.replace(merged, audit_records=taken, changed=merged.changed or taken > 0)
+
+    merged = _together(wish, list(map(bring_part, found)))  # a loop would keep a part while the next one is read
     if merged.changed:
         audit.record(database, wish.actor, "merge", wish.source, _summary(merged))
-    return _Brought(merged, rows)
+    return _Brought(merged, came.rows)
 
 
-def _bring(database: Database, found: Contents, wish: MergeWish) -> _Brought:
-    """Bring all but the audit."""
+def _bring(database: Database, found: Contents, wish: MergeWish, came: _Rows) -> _Brought:
+    """Bring all but the audit. The snapshots are added to those that ``came`` before, of which verdicts may be."""
     left = leave_out(found)
     libraries = [one.name for one in found.libraries]
     orders = _orders_before(database, found)
@@ -460,7 +480,8 @@ def _bring(database: Database, found: Contents, wish: MergeWish) -> _Brought:
     of_orders = _bring_orders(database, found, wish, orders)
     moves, of_channels = bring(database, found, wish.prefer, arriving)
     bound, of_rules = rules.bring(database, [one.said for one in found.rules], wish.prefer)
-    judged = _bring_verdicts(database, found, arriving.rows, len(found.snapshots))
+    came.add(arriving.rows, len(found.snapshots))
+    judged = _bring_verdicts(database, found, came.rows, came.count)
     merged = Merged(
         source=wish.source,
         dry_run=wish.dry_run,
@@ -480,11 +501,7 @@ def _bring(database: Database, found: Contents, wish: MergeWish) -> _Brought:
         left_out=tuple(left.told),
     )
     counts = (moves, judged.verdicts, merged.reviews, merged.approvals, merged.consumers, merged.environments, bound)
-    return _Brought(msgspec.structs.replace(merged, changed=merged.changed or any(counts)), arriving.rows)
-
-
-MOST_TOGETHER = 150_000
-"""So many declarations have the releases of a slice of a store, which comes in a transaction of its own."""
+    return _Brought(msgspec.structs.replace(merged, changed=merged.changed or any(counts)), came.rows)
 
 
 def merge_store(database: Database, source: Database, wish: MergeWish) -> Merged:
@@ -494,11 +511,11 @@ def merge_store(database: Database, source: Database, wish: MergeWish) -> Merged
     merge brings the others. Raises as :func:`merge` does.
     """
     with source.reading():
-        parts = slices(source, MOST_TOGETHER)
-        if len(parts) < 2:
-            return merge(database, contents(gather(source), wish.source), wish)
+        found = slices(source, MOST_TOGETHER)
+        if len(found) < 2:
+            return merge(database, gather(source), wish)
         with _reported(wish):
-            return _Slices(database, source, wish).bring(parts)
+            return _Slices(database, source, wish).bring(found)
 
 
 class _Slices:
@@ -512,19 +529,20 @@ class _Slices:
     def bring(self, parts: Sequence[Sequence[str]]) -> Merged:
         """Bring the slices, and then what belongs to none of them."""
         if self._wish.dry_run:
-            return self._try_others(self._together([self._slice(part, self._wish) for part in parts]))
+            came = [self._slice(part, self._wish) for part in parts]
+            return _together(self._wish, [*came, _kept(self._database, self._others, self._wish).merged])
         if self._wish.prefer is None:
             self._check(parts)
         taken = self._database.retried(self._take_over)
-        came = [self._slice(part, self._wish) for part in parts]
-        return self._database.retried(lambda: self._finish(self._together(came, taken)))
+        came = [taken, *(self._slice(part, self._wish) for part in parts)]
+        return self._database.retried(lambda: self._finish(came))
 
     def _check(self, parts: Sequence[Sequence[str]]) -> None:
         """Raise :class:`VersionTaken` where both sides differ: only libraries that are here already can."""
         here = {line.key.library for line in releases.every(self._database)}
         known = [[name for name in part if name in here] for part in parts]
         trial = msgspec.structs.replace(self._wish, dry_run=True)
-        differing = self._together([self._slice(part, trial) for part in known if part]).conflicts
+        differing = _together(trial, [self._slice(part, trial) for part in known if part]).conflicts
         differing = (*differing, *self._of_rules())
         if differing:
             raise _refusal(self._wish.source, differing)
@@ -537,60 +555,45 @@ class _Slices:
         def act() -> Merged:
             there, records = of_slice(self._source, libraries)
             found = contents(records, wish.source)
-            merged, rows = _kept(self._database, lambda: _bring(self._database, found, wish), wish)
+            merged, rows = _kept(self._database, lambda: _bring(self._database, found, wish, _Rows()), wish)
             if not wish.dry_run:
                 self._rows |= {there[number]: row for number, row in rows.items()}
             return merged
 
         return self._database.retried(act)
 
-    def _take_over(self) -> int:
+    def _take_over(self) -> Merged:
         with self._database.transaction():
-            return audit.take_over(self._database, audit.every(self._source))
+            taken = audit.take_over(self._database, audit.every(self._source), audit.origins(self._database))
+        return Merged(self._wish.source, self._wish.dry_run, taken > 0, audit_records=taken)
 
-    def _finish(self, came: Merged) -> Merged:
+    def _finish(self, came: Sequence[Merged]) -> Merged:
         """Bring what belongs to no slice, and say in the audit what came in all."""
-        numbers = {there: number for number, there in enumerate(self._rows)}
-        found = contents(of_none(self._source, numbers), self._wish.source)
         with self._database.transaction():
-            judged = _bring_verdicts(self._database, found, dict(enumerate(self._rows.values())), len(numbers))
-            merged = self._with_others(came, found, judged)
+            merged = _together(self._wish, [*came, self._others().merged])
             if merged.changed:
                 audit.record(self._database, self._wish.actor, "merge", self._wish.source, _summary(merged))
         return merged
 
-    def _try_others(self, came: Merged) -> Merged:
-        """What :meth:`_finish` would bring, but verdicts about two libraries: no snapshot of theirs was kept."""
-        found = contents(of_none(self._source, {}), self._wish.source)
-        nothing = _Judged(0, 0)
-        return _kept(self._database, lambda: _Brought(self._with_others(came, found, nothing), {}), self._wish).merged
+    def _others(self) -> _Brought:
+        """Bring what belongs to no slice; verdicts about two libraries where their snapshots were kept."""
+        numbers = {there: number for number, there in enumerate(self._rows)}
+        found = contents(of_none(self._source, numbers), self._wish.source)
+        return _bring(self._database, found, self._wish, _Rows(dict(enumerate(self._rows.values())), len(numbers)))
 
-    def _with_others(self, came: Merged, found: Contents, judged: _Judged) -> Merged:
-        bound, conflicts = rules.bring(self._database, [one.said for one in found.rules], self._wish.prefer)
-        counts = {
-            "verdicts": came.verdicts + judged.verdicts,
-            "findings": came.findings + judged.findings,
-            "consumers": _bring_consumers(self._database, found.consumers),
-            "environments": _bring_environments(self._database, found),
-            "rules": bound,
-        }
-        others = (counts["consumers"], counts["environments"], bound)
-        changed = came.changed or any((judged.verdicts, *others))
-        whole = (*came.conflicts, *conflicts)
-        return msgspec.structs.replace(came, changed=changed, conflicts=whole, **counts)
 
-    def _together(self, came: Sequence[Merged], taken: int = 0) -> Merged:
-        both = {name: tuple(said for one in came for said in getattr(one, name)) for name in _LISTED}
-        counts = {name: sum(getattr(one, name) for one in came) for name in _COUNTED}
-        changed = taken > 0 or any(one.changed for one in came)
-        whole = Merged(self._wish.source, self._wish.dry_run, changed, audit_records=taken)
-        return msgspec.structs.replace(whole, **both, **counts)
+def _together(wish: MergeWish, came: Sequence[Merged]) -> Merged:
+    """What came part by part."""
+    both = {name: tuple(said for one in came for said in getattr(one, name)) for name in _LISTED}
+    counts = {name: sum(getattr(one, name) for one in came) for name in _COUNTED}
+    whole = Merged(wish.source, wish.dry_run, any(one.changed for one in came))
+    return msgspec.structs.replace(whole, **both, **counts)
 
 
 _LISTED = ("releases", "conflicts", "notes", "left_out")
 _COUNTED = (
     *("earlier", "baseline_moves", "verdicts", "findings"),
-    *("reviews", "approvals", "consumers", "environments"),
+    *("reviews", "approvals", "consumers", "environments", "rules", "audit_records"),
 )
 
 

@@ -638,10 +638,9 @@ class Store:
 
     def merge(self, records: Iterable[AnyRecord], wish: MergeWish) -> Merged:
         """Bring what a bundle, or another store, holds into this one. Raises :class:`BundleError`."""
-        from abistore.store.bundle_files import contents  # few calls need it
-        from abistore.store.merging import merge
+        from abistore.store.merging import merge  # few calls need it
 
-        return merge(self.database, contents(records, wish.source), wish)
+        return merge(self.database, records, wish)
 
     def merge_store(self, source: Store, wish: MergeWish) -> Merged:
         """Bring another store into this one, a large one in slices. Raises as :meth:`merge` does."""

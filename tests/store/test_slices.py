@@ -1,20 +1,34 @@
-"""A large store comes into another one in slices, and the two are as after one transaction."""
+"""A large store comes into another one in slices, and a bundle in parts: as if all came at once."""
 
 from __future__ import annotations
 
+import gc
+import gzip
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from abistore.errors import VersionTaken
-from abistore.interface import BindingPlan, MergePlan, bind, bound, compare, db_merge, env_record, unbind
+from abistore.errors import BundleError, VersionTaken
+from abistore.interface import (
+    BindingPlan,
+    MergePlan,
+    bind,
+    bound,
+    db_merge,
+    env_record,
+    export_bundle,
+    unbind,
+    verdict,
+)
 from abistore.model.history import AuditRecord, IngestRequest, Merged
-from abistore.store import merging
+from abistore.service.verdicts import verdict_between
+from abistore.store import gathering, merging
+from abistore.store.bundle_files import Contents
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, function, snapshot
-from tests.store.test_bundles import without_audit
+from tests.store.test_bundles import bundle_of, without_audit
 from tests.store.test_site import ingest
 
 LIBRARIES = [f"lib{number}" for number in range(5)]
@@ -31,8 +45,10 @@ def source(tmp_path: Path) -> Path:
     path = tmp_path / "source.db"
     for library in LIBRARIES:
         ingest(path, library, 3)
-        compare(f"{library}@1.1", f"{library}@1.2", database=path)
-    compare("lib0@1.1", "lib4@1.1", database=path)
+        verdict(f"{library}@1.2", against="1.1", database=path)
+    with Store.open(path, write=False) as store:
+        across = store.resolve("lib0@1.1"), store.resolve("lib4@1.1")
+    verdict_between(*across, database=path)
     bind("lib*", BindingPlan("shipped", require="symbol"), database=path)
     bind("lib3", BindingPlan("LTS", policy="sdk_vendor", since_soname=True), database=path)
     bind("lib4", BindingPlan("a trial"), database=path)
@@ -81,6 +97,7 @@ def test_slices_bring_what_one_transaction_brings(
     assert sorted(told.releases, key=str) == sorted(at_once.releases, key=str)
     assert (told.verdicts, told.audit_records, told.changed) == (at_once.verdicts, at_once.audit_records, True)
     assert (told.rules, told.environments) == (at_once.rules, at_once.environments) == (4, 3)
+    assert told.verdicts == len(LIBRARIES) + 1
     assert merges(address) == merges(str(tmp_path / "at_once.db"))
     with Store.open(address, write=False) as store, Store.open(source, write=False) as there:
         assert store.check() == ()
@@ -150,3 +167,97 @@ def test_a_release_never_comes_without_its_history(source: Path, address: str, m
     told = {one.subject.split("@")[0] for one in audit_of(address) if one.action == "ingest"}
     with Store.open(address, write=False) as store:
         assert {line.library for line in store.lines()} <= told
+
+
+# --- bundles in parts
+
+
+@pytest.fixture
+def bundle(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same store as a bundle of several parts."""
+    monkeypatch.setattr(gathering, "MOST_TOGETHER", 500)
+    monkeypatch.setattr(gathering, "_LINES_TOGETHER", 7)
+    path = tmp_path / "source.bundle"
+    path.write_bytes(export_bundle(database=source).data)
+    assert lines_of(path).count(b'{"is":"part"}') > len(LIBRARIES)
+    return path
+
+
+def lines_of(bundle: Path) -> list[bytes]:
+    return gzip.decompress(bundle.read_bytes()).splitlines()
+
+
+def test_a_bundle_in_parts_brings_what_one_part_brings(
+    source: Path, bundle: Path, address: str, tmp_path: Path
+) -> None:
+    told, at_once = merged(bundle, address), merged(source, str(tmp_path / "at_once.db"))
+    assert msgspec.structs.replace(told, source="") == msgspec.structs.replace(at_once, source="")
+    assert len(merges(address)) == 1
+    assert told.verdicts == len(LIBRARIES) + 1
+    with Store.open(address, write=False) as store, Store.open(source, write=False) as there:
+        assert store.check() == ()
+        assert said(store) == said(there)
+    assert not merged(bundle, address).changed
+
+
+def test_one_part_of_a_bundle_is_in_memory_at_a_time(
+    bundle: Path, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[int] = []
+    whole = merging._bring
+
+    def counts(*words: object) -> object:
+        held.append(sum(isinstance(each, Contents) for each in gc.get_objects()))
+        return whole(*words)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(merging, "_bring", counts)
+    merged(bundle, address)
+    assert len(held) > len(LIBRARIES)
+    assert set(held) == {1}
+
+
+def test_a_bundle_that_is_damaged_at_its_end_stores_nothing(bundle: Path, tmp_path: Path) -> None:
+    head, audit, last = (b"\n".join(lines_of(bundle)) + b"\n").rpartition(b'{"is":"audit"')
+    bundle.write_bytes(gzip.compress(head + audit + last.replace(b'"action":"', b'"action":"re', 1)))
+    with pytest.raises(BundleError, match="digest does not match"):
+        merged(bundle, str(tmp_path / "new.db"))
+    assert not (tmp_path / "new.db").exists()
+
+
+@pytest.mark.parametrize("fault", ["digest", "library"])
+def test_a_forged_last_part_takes_back_the_parts_before_it(bundle: Path, address: str, fault: str) -> None:
+    text = b"\n".join(lines_of(bundle)) + b"\n"
+    library, other = b'{"is":"library","name":"lib3"', b'{"is":"library","name":"lib2"'
+    head, last = text[: text.index(library)], text[text.index(library) :]
+    last = last.replace(library, other, 1) if fault == "library" else last.replace(b'"digest":"', b'"digest":"00', 1)
+    bundle.write_bytes(bundle_of(head + last))
+    with Store.open(address, write=True) as store:
+        before = store.bundle()
+    with pytest.raises(BundleError):
+        merged(bundle, address)
+    with Store.open(address, write=False) as store:
+        assert store.bundle() == before
+
+
+def test_a_conflict_in_the_last_part_takes_back_the_parts_before_it(bundle: Path, address: str) -> None:
+    with Store.open(address, write=True) as store:
+        store.ingest(snapshot("other", library="lib4", symbols={function("f"): EXPORTED}), IngestRequest("1.2"))
+        before = store.bundle()
+    with pytest.raises(VersionTaken, match=r"lib4@1\.2"):
+        merged(bundle, address)
+    assert len(merged(bundle, address, MergePlan(dry_run=True)).conflicts) == 1
+    with Store.open(address, write=False) as store:
+        assert store.bundle() == before
+
+
+def test_chosen_libraries_come_in_parts_too(source: Path, bundle: Path, address: str) -> None:
+    bundle.write_bytes(export_bundle(["lib0", "lib4", "lib2@1.1"], database=source).data)
+    told = merged(bundle, address)
+    assert {(one.line.library, one.version) for one in told.releases} == {
+        *(("lib0", version) for version in ("1.1", "1.2", "1.3")),
+        *(("lib4", version) for version in ("1.1", "1.2", "1.3")),
+        ("lib2", "1.1"),
+    }
+    with Store.open(address, write=False) as store:
+        assert store.check() == ()
+    assert told.verdicts == 3  # one within each whole library, and the one across both
