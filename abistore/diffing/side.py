@@ -207,7 +207,10 @@ class SideFacts(Derived):
     def consumers(self) -> Consumers:
         """The programs built against this release."""
         guessed = GuessedConsumers(self.exporting, self.types, self._graph, self.files)
-        if "source" not in self.snapshot.entries or self.snapshot.evidence_of("source").state == "missing":
+        read = self.snapshot.provenance.headers
+        words_alone = isinstance(read, HeadersRead) and not read.files and read.aside is not None
+        unread = "source" not in self.snapshot.entries or self.snapshot.evidence_of("source").state == "missing"
+        if unread and not words_alone:
             return guessed
         from abistore.diffing.surface.from_headers import ToldConsumers  # most comparisons are without headers
 

@@ -33,7 +33,7 @@ from abistore.model.snapshot import (
     Target,
     Variants,
 )
-from abistore.model.words import counted
+from abistore.model.words import ANY, counted
 
 Language: TypeAlias = Literal["c", "c++"]
 """The language of consumers that include the headers."""
@@ -386,9 +386,10 @@ def with_headers(snapshot: Snapshot, reading: FacetReading) -> Snapshot:
     information.
     """
     seen = (*(each for each in snapshot.evidence if each.facet != reading.evidence.facet), reading.evidence)
-    if reading.evidence.state == "missing":
-        return msgspec.structs.replace(snapshot, evidence=seen)
     headers = _with_own_names(reading.headers, snapshot, reading.entries) if reading.headers else None
+    if reading.evidence.state == "missing":
+        provenance = msgspec.structs.replace(snapshot.provenance, headers=headers or msgspec.UNSET)
+        return msgspec.structs.replace(snapshot, evidence=seen, provenance=provenance)
     return msgspec.structs.replace(
         snapshot,
         entries={**snapshot.entries, reading.evidence.facet: reading.entries},
@@ -434,13 +435,19 @@ def _with_own_names(read: HeadersRead, snapshot: Snapshot, declared: Mapping[Nam
         last_component(each.spelling) for each in snapshot.entries.get("layout", {}) if each.kind in TYPES
     }
     mangled = "\n".join(each for each in missing if is_mangled(each))
-    kept = {word for word in words if word in missing or f"{len(word)}{word}" in mangled}
+    names = "\n".join(missing)
+    kept = {word for word in words if word in missing or f"{len(word)}{word}" in mangled or _is_part_of(word, names)}
     unread = None if read.aside is None else tuple(word for word in read.aside if word in kept)
     kept -= own
     told = ((each, tuple(name for name in each.names if name in kept)) for each in read.untaken)
     branches = tuple(msgspec.structs.replace(each, names=names) for each, names in told if names)
     behind = tuple(word for word in read.behind if word in kept)
     return msgspec.structs.replace(read, untaken=branches, behind=behind, aside=unread)
+
+
+def _is_part_of(word: str, names: str) -> bool:
+    """Whether a word between two :data:`ANY` occurs in any of the names."""
+    return word.startswith(ANY) and word.strip(ANY) in names
 
 
 def _is_declared(word: str, declared: Mapping[Name, Variants]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -45,6 +45,7 @@ from abistore.model.shapes import (
 )
 from abistore.model.snapshot import LAYOUTS_IN_CODE, UNTAKEN, Snapshot, Variants
 from abistore.model.structure import references
+from abistore.model.words import matcher
 
 
 class Overload(NamedTuple):
@@ -147,7 +148,11 @@ class PublicApi(PublicClasses):
         if not plain.isidentifier() or class_behind(export.spelling):
             return True
         around = last_component(scope(entity(demangle(export.spelling)))) if is_mangled(export.spelling) else ""
-        return not {plain, around}.isdisjoint(self._aside or ())
+        return self._is_aside(plain) or self._is_aside(around)
+
+    @cached_property
+    def _is_aside(self) -> Callable[[str], bool]:
+        return matcher(self._aside or ())
 
     @cached_property
     def _closed(self) -> frozenset[Name]:

@@ -118,8 +118,12 @@ _AHEAD: Final = re.compile(
 
 def names_in(text: str) -> set[str]:
     """The words of a header outside of comments and literals, without those of classes that it only declares."""
-    plain = APART.sub(_emptied, text.encode(errors="replace")).decode(errors="replace")
-    return set(_WORD.findall(_AHEAD.sub(" ", plain)))
+    return set(_WORD.findall(_AHEAD.sub(" ", without_comments(text))))
+
+
+def without_comments(text: str) -> str:
+    """The text of a header without comments and literals, in as many lines."""
+    return APART.sub(_emptied, text.encode(errors="replace")).decode(errors="replace")
 
 
 def asked(units: Iterable[Any], own: Own, public: Own, arguments: Sequence[str]) -> Asked:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -19,6 +18,7 @@ from abistore.extract.headers.modes import HeaderModes
 from abistore.extract.headers.parsing import HeaderParser, ParsedHeaders
 from abistore.extract.headers.texts import MOST_TEXT, Includes, files_behind, include_graph, inclusions
 from abistore.extract.headers.toolchain import StandardHeadersMissing
+from abistore.extract.headers.unparsed import spelled_words
 from abistore.extract.headers.walk import Walked
 from abistore.extract.reader import HeaderReading
 from abistore.extract.types import with_inline
@@ -37,8 +37,6 @@ from abistore.model.structure import weakened
 from abistore.model.words import counted
 
 _ABOUT_FOLDERS = ("-I", "-isystem", "-iquote", "-idirafter", "--sysroot", "-isysroot", "-resource-dir")
-
-_INCLUDED = re.compile(r'#\s*include\s*[<"]([^>"]+)[>"]')
 
 MOST_TOLD = 3
 """How many faults the evidence tells."""
@@ -60,7 +58,7 @@ def recorded(parser: HeaderParser, parsed: ParsedHeaders, walked: Walked, *, run
         tuple(sorted(walked.entries.items(), key=by_name)),
         tuple(sorted(walked.locations.items(), key=by_name)),
         weakened(with_inline(evidence, walked.inline_namespaces), walked.refused),
-        _headers_read(parser, parsed, unread or (), walked, runtime=runtime),
+        _headers_read(parser, parsed, unread, walked, runtime=runtime),
         tuple(sorted(walked.bare)) if parsed.reading.language == "c" else None,
     )
 
@@ -129,7 +127,7 @@ def _evidence(parser: HeaderParser, parsed: ParsedHeaders, *, bodies_only: bool)
 
 
 def _headers_read(
-    parser: HeaderParser, parsed: ParsedHeaders, unread: Collection[str], walked: Walked, *, runtime: bool
+    parser: HeaderParser, parsed: ParsedHeaders, unread: Collection[str] | None, walked: Walked, *, runtime: bool
 ) -> HeadersRead:
     given, invocation = parser.given, parser.invocation
     options = invocation.options
@@ -159,7 +157,7 @@ def _headers_read(
         unasked=tuple(_spelled("--define", unasked(macros, map(readable, own if macros else ())))),
         facts=LATER_FACTS,
         conditions=asks.conditions,
-        unread=tuple(sorted(unread)),
+        unread=tuple(sorted(unread or ())),
         unmade=tuple(sorted((name.spelling, why) for name, why in walked.unmade.items())),
         outlines=outlined,
         texts=texts,
@@ -169,7 +167,7 @@ def _headers_read(
         modes=HeaderModes(parser, parsed, walked, runtime=runtime).read(asks),
         serves=_served(map(readable, own)) if parsed.reading.language == "c" else (),
         behind=tuple(sorted(set[str]().union(*files_behind))),
-        aside=_words_aside(parser, parsed, own),
+        aside=_words_unparsed(parser, parsed, own) if unread is None else None,
         lent=tuple(sorted(walked.lent & walked.entries.keys())),
         inside=refusing({header.name: readable(header.path) for header in given.headers}),
     )
@@ -202,25 +200,15 @@ def _files_behind(parser: HeaderParser, parsed: ParsedHeaders, own: Iterable[Pat
     return sorted({*own, *beside} - given)
 
 
-def _words_aside(parser: HeaderParser, parsed: ParsedHeaders, own: Iterable[Path]) -> tuple[str, ...] | None:
-    """The words of the headers that did not parse; ``None`` where they may declare other names too.
-
-    So where a macro pastes names, where they include a header that was not read, or where others have errors.
-    """
-    aside = [each.path for each in parser.given.headers if each.name in parsed.set_aside] if parsed.set_aside else []
-    if not aside or parsed.faults:
+def _words_unparsed(parser: HeaderParser, parsed: ParsedHeaders, own: Iterable[Path]) -> tuple[str, ...] | None:
+    """The words of headers that did not parse, or of all where some err; ``None`` where these may not be all."""
+    given, readable = {each.path: each.name for each in parser.given.headers}, parser.texts.beginning_if_readable
+    if not (parsed.set_aside or parsed.faults) or any("##" in readable(path) for path in own):
         return None
-    readable, given = parser.texts.beginning_if_readable, {each.path for each in parser.given.headers}
-    texts = [readable(path) for path in aside]
-    brought = (path.parent / name for path, text in zip(aside, texts, strict=True) for name in _INCLUDED.findall(text))
-    if any(path.exists() and path.resolve() not in given for path in brought):
-        return None
-    spelled = not any("##" in text for text in (*texts, *map(readable, own))) and not any(
-        "asm" in each for each in texts
-    )
-    if not spelled or any(len(each) >= MOST_TEXT for each in texts):
-        return None
-    return tuple(sorted(set[str]().union(*map(names_in, texts))))
+    failed = [path for path, name in given.items() if parsed.faults or name in parsed.set_aside]
+    texts, folders = {path: readable(path) for path in failed}, [*parser.invocation.searched]
+    words = spelled_words(texts, given, folders, parser.system_folders)
+    return None if words is None else tuple(sorted(words))
 
 
 def _without_folders(argument: str) -> str:

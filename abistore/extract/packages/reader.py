@@ -59,7 +59,16 @@ from abistore.limits import allow_more
 from abistore.model.declarations import EXPORTS, Name
 from abistore.model.format_gaps import SomeExports
 from abistore.model.labels import library_name
-from abistore.model.snapshot import HEADERS_FAILED, NO_EXPORT_DECLARED, TWIN, Evidence, PackageRead, Snapshot, Target
+from abistore.model.snapshot import (
+    HEADERS_FAILED,
+    NO_EXPORT_DECLARED,
+    TWIN,
+    Evidence,
+    HeadersRead,
+    PackageRead,
+    Snapshot,
+    Target,
+)
 from abistore.model.words import counted
 
 MOST_BYTES = 4 << 30
@@ -411,7 +420,7 @@ class HeaderReadings:
             reading = self._reading(snapshot, headers)
             if not reading.evidence.lacks or not self._given.find(reading.evidence.lacks):
                 break
-        reading = _only_own(self._told(reading), snapshot)
+        reading = _without_foreign_words(_only_own(self._told(reading), snapshot), snapshot)
         if is_for_several(snapshot.library, self._given.files, self._beside):
             reading = without_others(reading, _exports(snapshot), words_of(snapshot))
         return with_headers(snapshot, reading)
@@ -447,8 +456,24 @@ class HeaderReadings:
             except (HeaderError, LimitExceeded) as error:
                 evidence = Evidence("source", "missing", HEADERS_FAILED, error.message, error.hint)
                 lacks = (isinstance(error, HeaderError) and error.lacks) or UNSET
-                self._read[key] = FacetReading(replace(evidence, lacks=lacks))
+                words = _words_alone(headers) if lacks else None
+                self._read[key] = FacetReading(replace(evidence, lacks=lacks), headers=words)
         return self._read[key]
+
+
+def _words_alone(headers: HeaderOptions) -> HeadersRead | None:
+    """What is recorded of headers that lack those of other projects, so that none of them parses."""
+    from abistore.extract.headers.unparsed import words_of_headers  # few headers do not parse
+
+    words = words_of_headers(headers)
+    return None if words is None else HeadersRead(aside=tuple(sorted(words)))
+
+
+def _without_foreign_words(reading: FacetReading, snapshot: Snapshot) -> FacetReading:
+    """The reading without the words of headers that do not parse, where they name none of the library's exports."""
+    read = reading.headers
+    foreign = read is not None and not read.files and words_of(snapshot).isdisjoint(read.aside or ())
+    return replace(reading, headers=None) if foreign else reading
 
 
 def _hint(owners: Mapping[str, tuple[str, ...]]) -> str:
