@@ -103,6 +103,14 @@ def test_links_that_lead_in_circles_or_nowhere_end(tmp_path: Path) -> None:
     assert names(tmp_path) == ["a.h"]
 
 
+def test_headers_behind_a_link_to_a_folder_are_public_by_the_link(tmp_path: Path) -> None:
+    written(tmp_path, {"include/all.h": '#include "geo/a.h"\n', "real/a.h": "int first(int a);\n"})
+    (tmp_path / "include" / "geo").symlink_to("../real")
+    found = find_headers(HeaderOptions((tmp_path / "include",)))
+    assert [each.name for each in found.headers] == ["all.h", "geo/a.h"]
+    assert found.name(os.path.realpath(tmp_path / "real" / "a.h")) == "geo/a.h"
+
+
 @pytest.mark.parametrize(
     ("made", "said"),
     [

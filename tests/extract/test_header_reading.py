@@ -149,6 +149,15 @@ def test_headers_that_declare_nothing_are_an_error(tmp_path: Path) -> None:
     assert "--define" in error.value.hint
 
 
+def test_headers_behind_a_link_to_a_folder_declare_what_they_do(tmp_path: Path) -> None:
+    include = written(tmp_path / "include", {"all.h": '#include "geo/a.h"\n'})
+    real = written(tmp_path / "real", {"a.h": "int first(int a);\n"})
+    (include / "geo").symlink_to(real)
+    read = reading(include)
+    assert read.locations[Name("function", "first")].file == "geo/a.h"
+    assert read.evidence.described == 2
+
+
 def test_a_json_snapshot_takes_no_headers(tmp_path: Path) -> None:
     snapshot = tmp_path / "a.json"
     snapshot.write_bytes(to_json(library(written(tmp_path / "h", {"api.h": HEADER}))))

@@ -7,6 +7,7 @@ import re
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
@@ -54,12 +55,16 @@ class GivenFolder(msgspec.Struct, frozen=True):
 
 
 class GivenHeaders(msgspec.Struct, frozen=True):
-    """All given headers; files in ``folders`` are public too where a header includes them."""
+    """All given headers; files in ``folders`` are public too where a header includes them.
+
+    ``linked`` are the names of those to which links in a given folder lead out of it, by their paths.
+    """
 
     headers: tuple[GivenHeader, ...]
     folders: tuple[GivenFolder, ...]
     private: tuple[str, ...]
     projects: tuple[str, ...] = ()
+    linked: Mapping[str, str] = {}
 
     @property
     def size(self) -> int:
@@ -85,7 +90,7 @@ class GivenHeaders(msgspec.Struct, frozen=True):
             if inside != path and (folder.files is None or inside in folder.files):
                 is_public = not is_private(inside, self.private) and is_of(inside, self.projects)
                 return folder.prefix + inside if is_public else None
-        return None
+        return self.linked.get(path)
 
     def beside(self, path: str, but: Collection[Path]) -> str | None:
         """The name of a file in or below the folder of a header that was given by itself.
@@ -132,7 +137,8 @@ def find_headers(options: HeaderOptions) -> GivenHeaders:
     """The headers that options name, sorted. Raises :class:`HeaderError` where there are none."""
     folders: list[GivenFolder] = []
     found: dict[Path, GivenHeader] = {}
-    hidden = 0
+    linked: dict[str, str] = {}
+    hidden, without_links = 0, lru_cache(None)(Path.resolve)
     given = [_named(path) for path in options.headers]
     places = _places(folder for folder, _ in given)
     for folder, names in given:
@@ -145,12 +151,19 @@ def find_headers(options: HeaderOptions) -> GivenHeaders:
                 hidden += 1
                 continue
             path = folder.path / name
+            if (path.is_symlink() or without_links(path.parent) != path.parent) and _leads_out(path, folder.path):
+                path = path.resolve()
+                linked.setdefault(str(path), folder.prefix + name)
             found.setdefault(path, GivenHeader(folder.prefix + name, path, _size(path)))
             _check_extent(found)
     _check_any(options, found, hidden)
     headers = tuple(sorted(found.values(), key=lambda header: (header.name, header.path)))
     _check_size(headers)
-    return GivenHeaders(headers, tuple(folders), options.private, options.projects)
+    return GivenHeaders(headers, tuple(folders), options.private, options.projects, linked)
+
+
+def _leads_out(path: Path, folder: Path) -> bool:
+    return not path.resolve().is_relative_to(folder)
 
 
 def _named(given: Path) -> tuple[GivenFolder, Sequence[str]]:

@@ -9,16 +9,18 @@ import shlex
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 import msgspec
 
 from abistore.errors import LimitExceeded
 from abistore.extract.debuginfod import own_folder, remove_left
+from abistore.extract.headers.given import PARTS, SUFFIXES
 from abistore.extract.packages.libraries import Entry, is_binary, libraries_to_link
 from abistore.extract.packages.streams import PackageIdentity
 from abistore.extract.reader import FacetReading, HeaderOptions
+from abistore.files import exists
 from abistore.model.declarations import EXPORTS, NOT_EXPORTED, Declared, Name
 from abistore.model.names.microsoft import qualified_name
 from abistore.model.names.symbols import c_name, is_of_standard_library, mangled_scope, plain_path
@@ -456,15 +458,21 @@ def header_folder() -> Iterator[Path]:
 
 
 def lay_out(entries: Iterable[Entry], folder: Path, package: str) -> DevelopmentFiles:
-    """Copy the headers of ``entries`` into ``folder``; a package may have none. Raises :class:`LimitExceeded`."""
-    roots, held, configs, size, count = set[str](), list[frozenset[str]](), list[PkgConfig](), 0, 0
+    """Copy the headers of ``entries`` into ``folder``, also those that links in include folders lead to.
+
+    A package may have none. Raises :class:`LimitExceeded`.
+    """
+    roots, held, configs, links = set[str](), list[frozenset[str]](), list[PkgConfig](), dict[str, str]()
+    size, count = 0, 0
     for entry in entries:
         held.append(frozenset(libraries_to_link(entry)))
         root = _root(entry.path)
+        if root is not None and entry.link:
+            links[entry.path] = entry.link
         if entry.keep is not None and is_pkg_config(entry.path):
             with entry.keep() as file:
                 configs.append(read_pkg_config(entry.path, file.read_at(0, min(file.size, MOST_CONFIG))))
-        if entry.keep is None or root is None or is_binary(entry.head):
+        if entry.keep is None or is_binary(entry.head) or (root is None and not _may_be_linked(entry.path)):
             continue
         with entry.keep() as file:
             size, count = size + file.size, count + 1
@@ -473,7 +481,8 @@ def lay_out(entries: Iterable[Entry], folder: Path, package: str) -> Development
                     f"{package}: its headers have more than {MOST_BYTES:,} bytes or {MOST_FILES:,} files"
                 )
             _write(folder / entry.path, file.read_at(0, file.size))
-        roots.add(root)
+        roots.update(filter(None, [root]))
+    roots.update(_lay_links(folder, links))
     found = tuple(folder / root for root in sorted(roots))
     linked = frozenset[str]().union(*held, *(each.libraries for each in configs))
     include_dirs = _include_dirs(folder, found, configs)
@@ -509,6 +518,44 @@ def _placed(name: str, folder: Path, roots: Sequence[Path]) -> Iterator[Path]:
 def _root(path: str) -> str | None:
     parts = path.split("/")[:-1]
     return "/".join(parts[: parts.index(INCLUDE) + 1]) if INCLUDE in parts else None
+
+
+def _may_be_linked(path: str) -> bool:
+    """Whether a file outside of include folders is a header or a part of one, to which a link in one may lead."""
+    return path.endswith((*SUFFIXES, *PARTS))
+
+
+def _lay_links(folder: Path, links: Mapping[str, str]) -> Iterator[str]:
+    """Lay out what links in include folders lead to within the package: the include folders with any.
+
+    Headers from elsewhere get the place of the first link to them, where they belong to the include folder.
+    """
+    for link, target in sorted(links.items(), key=lambda each: (each[0].count("/"), each[0])):
+        place = folder / link
+        if exists(place) or not exists(folder / target) or any(map(Path.is_file, place.parents)):
+            continue
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place, real = place.parent.resolve() / place.name, (folder / target).resolve()
+        if place.is_relative_to(real) or not real.is_relative_to(folder.resolve()):
+            continue
+        if _root(f"{real.relative_to(folder.resolve())}/") is not None:
+            place.symlink_to(real)
+        else:
+            real.rename(place)
+            real.symlink_to(place)
+        root = _root(link)
+        if root is not None:
+            yield root
+
+
+def through_links(paths: Iterable[str], links: Mapping[str, str]) -> Iterator[str]:
+    """By what other paths files are reached, through one link to a file or to a folder around it."""
+    places: dict[str, list[str]] = {}
+    for link, target in links.items():
+        places.setdefault(target, []).append(link)
+    for path in paths:
+        for around in (path, *map(str, PurePosixPath(path).parents)):
+            yield from (link + path.removeprefix(around) for link in places.get(around, ()))
 
 
 def _write(path: Path, data: bytes) -> None:

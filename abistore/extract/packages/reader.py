@@ -27,6 +27,7 @@ from abistore.extract.packages.development import (
     is_pkg_config,
     lay_out,
     module_name,
+    through_links,
     without_others,
     words_of,
 )
@@ -264,9 +265,11 @@ class GivenPackages:
 
     def _held(self, path: Path) -> _Held:
         with open_input(path) as package, damage_told(str(path)):
-            paths = [each.path for each in self._access.entries(package) if each.link is None]
+            found = [(each.path, each.link) for each in self._access.entries(package)]
+        paths = [path for path, link in found if link is None]
         modules = frozenset(module_name(each) for each in paths if is_pkg_config(each))
-        return _Held(modules, tuple(f"/{each}" for each in paths if INCLUDE in each.split("/")[:-1]))
+        linked = through_links(paths, {path: link for path, link in found if link})
+        return _Held(modules, tuple(f"/{each}" for each in (*paths, *linked) if INCLUDE in each.split("/")[:-1]))
 
 
 def _folders_of(files: DevelopmentFiles, name: str) -> Iterator[Path]:

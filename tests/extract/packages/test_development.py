@@ -321,3 +321,28 @@ def test_more_packages_than_are_unpacked_are_an_error(tmp_path: Path, monkeypatc
     monkeypatch.setattr("abistore.extract.packages.reader.MOST_PACKAGES", 2)
     with pytest.raises(LimitExceeded, match="4 packages may have needed headers"):
         snapshots(build_library(CASE), devel_packages=(pool(tmp_path),))
+
+
+LINKED = {
+    "usr/lib/libcase.so": "libcase.so.1",
+    "usr/include/case.h": b"#include <case/types.h>\nint case_add(case_int a, int b);\n",
+    "usr/include/case": "../lib/case/types.case",
+    "usr/include/old/case": "../../lib/case/types.case",
+    "usr/lib/case/types.case/types.h": b"typedef int case_int;\n",
+}
+
+
+def test_links_in_include_folders_lead_to_headers_elsewhere_in_the_package(tmp_path: Path) -> None:
+    assert source_of(tmp_path, LINKED).state == "full"
+
+
+@pytest.mark.parametrize("target", ["/etc", "../../../../etc", "../..", "nowhere", "case", "n" * 300])
+def test_links_that_lead_out_of_a_package_or_in_circles_are_left_out(tmp_path: Path, target: str) -> None:
+    devel = {"usr/lib/libcase.so": "libcase.so.1", "usr/include/all.h": HEADER, "usr/include/case": target}
+    assert source_of(tmp_path, devel).state == "full"
+
+
+def test_links_name_headers_of_packages_that_are_searched(tmp_path: Path) -> None:
+    links = {"usr/include/case": "usr/lib/case", "usr/include/one.h": "usr/lib/case/a.h"}
+    found = development.through_links(["usr/lib/case/a.h", "usr/lib/b.h"], links)
+    assert sorted(found) == ["usr/include/case/a.h", "usr/include/one.h"]
