@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _DAY = pattern(r"\d{4}-\d{2}-\d{2}")
+_REMOVALS = frozenset({"func_removed", "var_removed"})
+
 MOST_NAMED = 5
 """So many changed names of a release are listed."""
 
@@ -45,7 +47,8 @@ class BrokenRelease(msgspec.Struct, frozen=True):
 
     ``kinds`` counts what breaks by kind, the most frequent first, and ``names`` are the first names. ``programs`` and
     ``libraries`` are those of the archive that import what breaks from it, and ``through`` those that load one of these
-    libraries, directly or in turn. ``outcome`` says whether it may ship.
+    libraries, directly or in turn. ``moved_to`` are the SONAMEs of libraries that the release loads and that now export
+    all functions and variables that break: programs still find them there. ``outcome`` says whether it may ship.
     """
 
     line: LineKey
@@ -59,6 +62,7 @@ class BrokenRelease(msgspec.Struct, frozen=True):
     programs: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
     through: tuple[str, ...] = ()
+    moved_to: tuple[str, ...] = ()
 
 
 class RedGate(msgspec.Struct, frozen=True):
@@ -219,6 +223,8 @@ def _broken(line: WholeLine, pair: _Pair, users: _Users, symbols: frozenset[str]
     heavy = [each for each in findings if each.impact >= Impact.API_BREAK]
     names = tuple(dict.fromkeys(demangle(each.name.spelling) or each.name.spelling for each in heavy))
     affected = users.of(line.key, pair.old.soname, symbols)
+    is_all = all(each.kind in _REMOVALS for each in heavy) and pair.new == line.releases[-1]
+    moved_to = users.moved_to(line.key, pair.new.soname, symbols) if is_all else ()
     return BrokenRelease(
         line.key,
         pair.new.version,
@@ -229,6 +235,7 @@ def _broken(line: WholeLine, pair: _Pair, users: _Users, symbols: frozenset[str]
         dict(Counter(each.kind for each in heavy).most_common()),
         names[:MOST_NAMED],
         *affected,
+        moved_to,
     )
 
 
@@ -295,6 +302,15 @@ class _Users:
             tuple(sorted({each.name for each in direct if each.kind == kind})) for kind in ("program", "library")
         )
         return Affected(programs, libraries, tuple(sorted({each.name for each in through} - {line.library})))
+
+    def moved_to(self, line: LineKey, soname: str | None, symbols: frozenset[str]) -> tuple[str, ...]:
+        """The libraries that the latest release of a line loads and that export the symbols: all, or there are none."""
+        own = next((each for each in self._users if (each.name, each.target) == (line.library, line.target)), None)
+        if own is None or not soname:
+            return ()
+        loaded = self._all_loaded(own) - {base_name(soname)}
+        found = [loaded.intersection(self._exporting.get((line.target, symbol), ())) for symbol in symbols]
+        return tuple(sorted(frozenset[str]().union(*found))) if all(found) else ()
 
     def _gets(self, user: _User, name: str, symbols: frozenset[str]) -> bool:
         """Whether the loader gives a user one of the symbols from the library called ``name``."""

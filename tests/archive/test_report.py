@@ -103,6 +103,30 @@ def test_a_symbol_that_moved_to_a_library_which_is_loaded_affects_nobody(databas
     assert (broken.version, broken.libraries) == ("1.1", ())
 
 
+@pytest.mark.parametrize(
+    ("source", "moved_to"),
+    [
+        (FIRST, ("libmoved.so.1",)),
+        (SECOND, ()),
+    ],
+    ids=["all of them", "one of them"],
+)
+def test_a_break_names_the_needed_library_that_exports_the_symbols_now(
+    tmp_path: Path, source: str, moved_to: tuple[str, ...]
+) -> None:
+    path = tmp_path / "abi.db"
+    moved = built("libmoved", source)
+    for version, file in (
+        ("1.0", built("libbase", FIRST)),
+        ("1.1", built("libbase", "", *linked(moved, "libmoved.so"))),
+    ):
+        abistore.ingest(file, abistore.IngestPlan(version=version), database=path)
+    abistore.ingest(moved, abistore.IngestPlan(version="1.0"), database=path)
+    abistore.history("libbase", database=path)
+    (broken,) = abistore.archive_report(since(), database=path).broken
+    assert broken.moved_to == moved_to
+
+
 def test_red_are_gates_that_do_not_pass_and_builds_that_were_kept(database: Path) -> None:
     abistore.history("libbase", database=database)
     kept = abistore.Gate(against="baseline", keep_failed=True)

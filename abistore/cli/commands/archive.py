@@ -213,10 +213,11 @@ def _broken(each: BrokenRelease) -> tuple[str, ...]:
     line = each.line
     affected = listed((*each.programs, *each.libraries))
     through = f"; through these {listed(each.through)}" if each.through else ""
+    moved = f"; moved to {listed(each.moved_to)}" if each.moved_to else ""
     verdict = (
         each.verdict.name,
         each.outcome,
-        in_line(names(each.names, NAMED, NAME_WIDTH)),
+        in_line(names(each.names, NAMED, NAME_WIDTH)) + moved,
         affected + through,
     )
     return line.library, line.target, line.profile, each.against, each.version, *verdict
