@@ -30,7 +30,7 @@ from abistore.model.shapes import (
     Symbol,
     VirtualMethod,
 )
-from abistore.model.snapshot import BODIES_UNREAD, LATER_FACTS, Evidence, HeadersRead, Provenance, Snapshot
+from abistore.model.snapshot import BODIES_UNREAD, LATER_FACTS, Evidence, HeadersRead, Location, Provenance, Snapshot
 from tests.diffing.model import CODE, INT, LIBRARY, LONG, TARGET, VOID, function, record, struct, to
 
 PUBLIC = Declared()
@@ -631,3 +631,31 @@ def test_a_header_that_does_not_parse_declares_what_it_spells(aside: tuple[str, 
     old = replace(library({function("use"): uses()}, exports=("gone", "use"), state="partial"), provenance=read)
     new = library({function("use"): uses()}, state="partial")
     assert found(old, new)[0][0] == kind
+
+
+INTERNAL, STATE_HEADER = record("state"), "geo/private/state.h"
+
+
+@pytest.mark.parametrize(
+    ("path", "files", "shapes", "seen"),
+    [
+        (STATE_HEADER, (), (PUBLIC, struct(INT)), False),
+        (f"include/{STATE_HEADER}", (), (PUBLIC, struct(INT)), False),
+        ("state.h", (), (PUBLIC, struct(INT)), False),
+        ("state.h", ("geo/state.h",), (PUBLIC, struct(INT)), True),
+        ("include/state.h", ("state.h",), (PUBLIC, struct(INT)), True),
+        ("include/geo/geo.h", (), (PUBLIC, struct(INT)), True),
+        ("state.h", (), (struct(INT),), True),
+    ],
+    ids=["as given", "of a build", "of a build elsewhere", "of two", "of a public one", "elsewhere", "not given"],
+)
+def test_a_header_in_an_internal_folder_is_known_by_its_path_in_debug_information(
+    path: str, files: tuple[str, ...], shapes: tuple[AnyShape, ...], seen: bool
+) -> None:
+    read = Provenance(headers=HeadersRead(("geo/geo.h", STATE_HEADER, *files)))
+    snapshot = replace(
+        library({INTERNAL: shapes, function("use"): uses(Named(INTERNAL))}),
+        provenance=read,
+        locations={INTERNAL: Location(path, 1)},
+    )
+    assert SideFacts(snapshot).consumers.can_see(INTERNAL) is seen

@@ -21,7 +21,7 @@ from abistore.model.names.symbols import VTABLE, class_symbol, member_prefixes, 
 from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Function, Named, Opaque, Record, VirtualMethod
 from abistore.model.snapshot import FRIENDS, LAYOUTS_IN_CODE, TYPES_IN_BODIES, HeadersRead, Snapshot, Variants
 from abistore.model.structure import references
-from abistore.model.words import matcher
+from abistore.model.words import file_name, matcher
 from abistore.patterns import pattern
 
 _CLASS: Final = pattern(r"(?<![\w:&(])[A-Za-z_]\w*(?:::[A-Za-z_]\w*)+")
@@ -66,10 +66,41 @@ class HeaderText(msgspec.Struct, frozen=True):
 
 
 def internal_types(snapshot: Snapshot, read: HeadersRead) -> frozenset[Name]:
-    """The types that such headers define."""
+    """The types that such headers define, also where debug information has another path of the header."""
     files = internal_files(read)
     places = snapshot.locations.items() if files else ()
-    return frozenset(name for name, place in places if name.kind in TYPES and place.file in files)
+    source = snapshot.entries.get("source", {})
+    in_build = _BuildPaths(read.files)
+    return frozenset(
+        name
+        for name, place in places
+        if name.kind in TYPES
+        and (place.file in files or (_is_defined(source.get(name, ())) and in_build.header(place.file) in files))
+    )
+
+
+def _is_defined(shapes: Variants) -> bool:
+    """Whether a given header defines a type."""
+    is_public = any(isinstance(shape, Declared) for shape in shapes)
+    return is_public and any(isinstance(shape, Record | Enum | Alias) for shape in shapes)
+
+
+class _BuildPaths:
+    """Which given header a path of debug information means: ``include/geo/a.h``, or ``a.h`` of a build elsewhere."""
+
+    def __init__(self, headers: Collection[str]) -> None:
+        self._called: dict[str, list[str]] = {}
+        for each in headers:
+            self._called.setdefault(file_name(each), []).append(each)
+
+    def header(self, path: str) -> str | None:
+        """The header, of which a definition is known to be in a given one; ``None`` where it may be several."""
+        headers = self._called.get(file_name(path), [])
+        if path in headers:
+            return path
+        within = [each for each in headers if path.endswith(f"/{each}")]
+        around = [each for each in headers if each.endswith(f"/{path}")]
+        return max(within, key=len) if within else around[0] if len(around) == 1 else None
 
 
 def internal_files(read: HeadersRead) -> frozenset[str]:
