@@ -314,9 +314,8 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     ``serves`` are the languages of programs that headers of C are for; snapshots of former versions do not tell.
     ``compilers`` are the conditions that show other compilers other declarations, sorted.
     ``untaken`` are branches of public headers that were not read, sorted; ``behind`` the names of exports and types in
-    headers that these include and that were not given, as far as public ones do not declare them. ``aside`` are those
-    in the headers that did not parse, or in all where some have errors; between two ``*`` the words of which macros may
-    make names. ``None`` where these may declare what they do not spell, and in former versions.
+    headers that these include and that were not given, if no public one declares them. ``aside`` are those in headers
+    that did not parse, or in all if some err; ``*word*`` is any name with the word. ``None``: others are possible.
     ``others`` are the ``files`` that belong to other libraries of the package, sorted: nothing of them is told here.
     ``lent`` are the types that stand in development packages of other sources, sorted. ``inside`` are the ``files``
     that refuse to be included but by another one of them, sorted.
