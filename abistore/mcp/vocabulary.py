@@ -108,6 +108,7 @@ BY_HAND: Final[Mapping[str, str]] = {
     "env record": "records what was installed: a person or a deployment does",
     "env remove": "records what was removed: a person or a deployment does",
     "import": "stores files of other tools",
+    "init": "writes the configuration of a project on this machine",
     "mcp call": "is how a person calls a tool",
     "mcp config": "sets a client up",
     "mcp serve": "starts the server",

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from abistore.diffing.side import ShownPlaces
 from abistore.errors import Incomparable, SnapshotNotFound
 from abistore.limits import limits_for
 from abistore.model import words
@@ -253,6 +252,8 @@ def declarations(
 
 
 def _declarations(snapshot: Snapshot, names: tuple[Name, ...]) -> tuple[DeclarationText, ...]:
+    from abistore.diffing.side import ShownPlaces  # what is remembered is told without what judges
+
     reach, places = Reach(snapshot), ShownPlaces(snapshot)
     return tuple(
         DeclarationText(

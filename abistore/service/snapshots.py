@@ -172,15 +172,16 @@ def one_of(options: ExtractOptions, number: int, count: int) -> ExtractOptions:
 
 def shipped_suppressions(path: str) -> tuple[tuple[str, bytes], ...] | None:
     """The suppressions for libabigail that a package or a folder ships; ``None`` for what is none of these."""
-    if not is_path(path) or not exists(Path(path)):
+    place = Path(path)
+    if not is_path(path) or not (place.is_file() or place.is_dir()):
         return None
-    with open_input(Path(path)) as file:
+    with open_input(place) as file:
         if not is_package(file):
             return None
     from abistore.extract.packages.libraries import suppression_files  # few name a package here
 
     with limits_for(0, f"reading the suppressions in {path}"):
-        return suppression_files(Path(path))
+        return suppression_files(place)
 
 
 def is_json(file: InputFile) -> bool:

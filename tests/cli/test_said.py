@@ -24,7 +24,10 @@ def stored(abistore: Call, old: Path, new: Path) -> Call:
 
 def test_a_tag_is_put_on_shown_and_taken_away(stored: Call, database: Path) -> None:
     done = stored("db", "release", "tag", "libcase@1.0", "lts", "--note", "until 2028", "--json").json["tagged"]
-    assert (done["changed"], done["release"]["tags"]) == (True, [{"name": "lts", "note": "until 2028"}])
+    assert (done["changed"], done["release"]["tags"]) == (
+        True,
+        [{"name": "lts", "note": "until 2028", "signature": None}],
+    )
     assert stored("db", "release", "tag", "libcase@1.0", "lts").out == "libcase 1.0: lts, as before\n"
     assert "tags          lts: until 2028" in stored("show", "libcase@1.0").out
     heads, first, second = stored("list", "libcase").out.splitlines()

