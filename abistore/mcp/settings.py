@@ -160,7 +160,25 @@ CODES: dict[str, Code] = {
     "rule-conflict": "INVALID_ARGUMENT",
     "config": "INVALID_ARGUMENT",
     "internal": "INTERNAL",
-    # of `archive ingest` and `notify`, which no tool runs
+    # of commands that sign, verify, ingest archives and notify, which no tool runs
+    "extra-missing": "INVALID_ARGUMENT",
+    "signing-key": "INVALID_ARGUMENT",
+    "signers": "INVALID_ARGUMENT",
+    **dict.fromkeys(
+        (
+            "not-verified",
+            "malformed-statement",
+            "wrong-signature",
+            "untrusted-key",
+            "expired-key",
+            "revoked-key",
+            "wrong-file",
+            "unsigned",
+            "stale-statement",
+            "audit-rewritten",
+        ),
+        "EVIDENCE_MISSING",
+    ),
     "scheduler": "INTERNAL",
     "undelivered": "INTERNAL",
 }
