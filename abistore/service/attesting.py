@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
 from abistore import __version__
-from abistore.errors import InputError, MalformedStatement, StaleStatement, WrongFile
+from abistore.errors import InputError, MalformedStatement, NotVerified, StaleStatement, WrongFile
 from abistore.extract.files import open_input
 from abistore.model.decision import Outcome
 from abistore.model.history import AuditHead, Release, VerifiedAudit
@@ -18,7 +18,17 @@ from abistore.model.snapshot import Moment
 from abistore.model.statements import ReleaseStatement, SignedSubject, StatementPart, VerifiedStatement
 from abistore.report.plain import plain
 from abistore.service.database import Database, using
-from abistore.service.signatures import MOST_BYTES, FileSubject, Trust, opened, read, signed, signing_key
+from abistore.service.signatures import (
+    MOST_BYTES,
+    FileSubject,
+    OpenedStatement,
+    Signer,
+    Trust,
+    opened,
+    read,
+    signed,
+    signing_key,
+)
 from abistore.service.statements import statement
 
 if TYPE_CHECKING:
@@ -91,13 +101,11 @@ def verify_statement(
     The decision is reached again if ``reference`` names the stored release. Raises the kinds of :class:`NotVerified`,
     and for a reference as :func:`statement` does.
     """
-    found = opened(read(Path(document), MOST_BYTES, MalformedStatement), STATEMENT, trust)
+    found, predicate, signer = _read_signed(document, STATEMENT, StatementPredicate, trust, now)
     try:
-        predicate = msgspec.json.decode(found.statement.predicate, type=StatementPredicate)
         said = msgspec.convert(predicate.statement, _Said)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except msgspec.ValidationError as error:
         raise MalformedStatement(f"{document}: not a release statement: {error}") from None
-    signer = found.signer(predicate.signed, now)
     subjects = _compared(found.statement.subject, libraries)
     changed: tuple[StatementPart, ...] = ()
     if reference is not None:
@@ -231,15 +239,28 @@ def verify_audit(
 
     Raises the kinds of :class:`NotVerified`, :class:`AuditRewritten` among them, and :class:`DamagedStore`.
     """
-    found = opened(read(Path(document), MOST_BYTES, MalformedStatement), AUDIT, trust)
-    try:
-        said = msgspec.json.decode(found.statement.predicate, type=AuditPredicate)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise MalformedStatement(f"{document}: not the head of an audit: {error}") from None
-    signer = found.signer(said.signed, now)
+    _, said, signer = _read_signed(document, AUDIT, AuditPredicate, trust, now)
     with using(database) as store:
         added = store.audit_added(said.head)
     return VerifiedAudit(said.head, said.signed, signer.key, signer.principals, added)
+
+
+P = TypeVar("P", StatementPredicate, AuditPredicate)
+
+
+def _read_signed(
+    document: str | Path, predicate_type: str, kind: type[P], trust: Trust, now: datetime | None
+) -> tuple[OpenedStatement, P, Signer]:
+    """What a file states, its predicate, and who signed it. Each error names the file."""
+    data = read(Path(document), MOST_BYTES, MalformedStatement)
+    try:
+        found = opened(data, predicate_type, trust)
+        predicate = msgspec.json.decode(found.statement.predicate, type=kind)
+        return found, predicate, found.signer(predicate.signed, now)
+    except NotVerified as error:
+        raise type(error)(f"{document}: {error.message}", error.hint) from None
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise MalformedStatement(f"{document}: the predicate is malformed: {error}") from None
 
 
 def _now() -> datetime:

@@ -252,7 +252,7 @@ def declarations(
 
 
 def _declarations(snapshot: Snapshot, names: tuple[Name, ...]) -> tuple[DeclarationText, ...]:
-    from abistore.diffing.side import ShownPlaces  # what is remembered is told without what judges
+    from abistore.diffing.side import ShownPlaces  # stored verdicts are shown without loading the engine
 
     reach, places = Reach(snapshot), ShownPlaces(snapshot)
     return tuple(

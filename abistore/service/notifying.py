@@ -219,7 +219,8 @@ def notice(events: Sequence[Event], template: str) -> str:
             found = made.from_string(Path(template).read_text(encoding="utf-8"))
         return found.render(events=events).strip()
     except (TemplateError, OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{template}: not a template: {error}", f"name {', '.join(TEMPLATES)} or a file") from None
+        why = getattr(error, "strerror", None) or error
+        raise UsageError(f"{template}: not a template: {why}", f"name {', '.join(TEMPLATES)} or a file") from None
 
 
 class NotifyPlan(Given, frozen=True):

@@ -16,6 +16,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -346,12 +347,8 @@ def _private_key(path: Path, data: bytes) -> SigningKey:
 
 def check_installed() -> None:
     """Raise :class:`ExtraMissing` unless signatures can be made and verified."""
-    try:
-        import cryptography  # noqa: F401  # the extra `sign`
-    except ImportError as error:
-        raise ExtraMissing(
-            "signatures need the package cryptography", f"install it: {how_to_install('sign')}"
-        ) from error
+    if find_spec("cryptography") is None:
+        raise ExtraMissing("signatures need the package cryptography", f"install it: {how_to_install('sign')}")
 
 
 def fingerprint(blob: bytes) -> str:

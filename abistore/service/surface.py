@@ -135,8 +135,7 @@ def _head(snapshot: Snapshot) -> Iterator[str]:
     yield f"// SONAME: {in_line(facts.name) if facts and facts.name else 'none'}"
     yield f"// Target: {snapshot.target}"
     yield f"// Types: {_seen(snapshot.evidence_of('layout'), 'debug information')}"
-    headers = _seen(snapshot.evidence_of("source"), "public headers")
-    yield f"// Headers: {headers}"
+    yield f"// Declarations: {_seen(snapshot.evidence_of('source'), 'public headers')}"
     if "layout" in snapshot.entries and not snapshot.evidence_of("source").is_whole:
         yield "// All types that exports reach are listed: only headers show which of them are public."
 

@@ -248,7 +248,7 @@ HIGHEST: Final = 2**31 - 2
 
 
 class Contents(msgspec.Struct):
-    """The records of a part of a bundle by their kinds, in the order in which they came."""
+    """The records of a part of a bundle by their kinds, in the order of the file."""
 
     libraries: list[LibraryRecord] = msgspec.field(default_factory=list)
     names: list[Name] = msgspec.field(default_factory=list)

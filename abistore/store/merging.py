@@ -407,7 +407,7 @@ class _Brought(NamedTuple):
 
 
 class _Rows(msgspec.Struct):
-    """The rows here of the snapshots that came, by their numbers there; ``count`` came in all."""
+    """The rows here of the snapshots that were merged, by their numbers there; ``count`` of all."""
 
     rows: dict[int, int] = msgspec.field(default_factory=dict)
     count: int = 0
@@ -456,10 +456,10 @@ def _kept(database: Database, act: Callable[[], _Brought], wish: MergeWish) -> _
 
 
 def _merge(database: Database, found: Iterable[Contents], wish: MergeWish) -> _Brought:
-    came, known = _Rows(), cache(lambda: audit.origins(database))
+    arrived, known = _Rows(), cache(lambda: audit.origins(database))
 
     def bring_part(part: Contents) -> Merged:
-        merged = _bring(database, part, wish, came).merged
+        merged = _bring(database, part, wish, arrived).merged
         told = ((one.origin, _told(one)) for one in part.audit)
         taken = audit.take_over(database, told, known()) if part.audit else 0
         return msgspec.structs.replace(merged, audit_records=taken, changed=merged.changed or taken > 0)
@@ -467,11 +467,11 @@ def _merge(database: Database, found: Iterable[Contents], wish: MergeWish) -> _B
     merged = _together(wish, list(map(bring_part, found)))  # a loop would keep a part while the next one is read
     if merged.changed:
         audit.record(database, wish.actor, "merge", wish.source, _summary(merged))
-    return _Brought(merged, came.rows)
+    return _Brought(merged, arrived.rows)
 
 
-def _bring(database: Database, found: Contents, wish: MergeWish, came: _Rows) -> _Brought:
-    """Bring all but the audit. The snapshots are added to those that ``came`` before, of which verdicts may be."""
+def _bring(database: Database, found: Contents, wish: MergeWish, arrived: _Rows) -> _Brought:
+    """Bring all but the audit. The snapshots are added to those that ``arrived`` before, of which verdicts may be."""
     left = leave_out(found)
     libraries = [one.name for one in found.libraries]
     orders = _orders_before(database, found)
@@ -480,8 +480,8 @@ def _bring(database: Database, found: Contents, wish: MergeWish, came: _Rows) ->
     of_orders = _bring_orders(database, found, wish, orders)
     moves, of_channels = bring(database, found, wish.prefer, arriving)
     bound, of_rules = rules.bring(database, [one.said for one in found.rules], wish.prefer)
-    came.add(arriving.rows, len(found.snapshots))
-    judged = _bring_verdicts(database, found, came.rows, came.count)
+    arrived.add(arriving.rows, len(found.snapshots))
+    judged = _bring_verdicts(database, found, arrived.rows, arrived.count)
     merged = Merged(
         source=wish.source,
         dry_run=wish.dry_run,
@@ -501,13 +501,13 @@ def _bring(database: Database, found: Contents, wish: MergeWish, came: _Rows) ->
         left_out=tuple(left.told),
     )
     counts = (moves, judged.verdicts, merged.reviews, merged.approvals, merged.consumers, merged.environments, bound)
-    return _Brought(msgspec.structs.replace(merged, changed=merged.changed or any(counts)), came.rows)
+    return _Brought(msgspec.structs.replace(merged, changed=merged.changed or any(counts)), arrived.rows)
 
 
 def merge_store(database: Database, source: Database, wish: MergeWish) -> Merged:
     """Bring another store in: a large one in slices, each whole libraries, so that memory is bounded.
 
-    What differs is found before anything is written. When it is interrupted, the slices that came stay, and the next
+    What differs is found before anything is written. When it is interrupted, the slices that arrived stay, and the next
     merge brings the others. Raises as :func:`merge` does.
     """
     with source.reading():
@@ -529,13 +529,13 @@ class _Slices:
     def bring(self, parts: Sequence[Sequence[str]]) -> Merged:
         """Bring the slices, and then what belongs to none of them."""
         if self._wish.dry_run:
-            came = [self._slice(part, self._wish) for part in parts]
-            return _together(self._wish, [*came, _kept(self._database, self._others, self._wish).merged])
+            arrived = [self._slice(part, self._wish) for part in parts]
+            return _together(self._wish, [*arrived, _kept(self._database, self._others, self._wish).merged])
         if self._wish.prefer is None:
             self._check(parts)
         taken = self._database.retried(self._take_over)
-        came = [taken, *(self._slice(part, self._wish) for part in parts)]
-        return self._database.retried(lambda: self._finish(came))
+        arrived = [taken, *(self._slice(part, self._wish) for part in parts)]
+        return self._database.retried(lambda: self._finish(arrived))
 
     def _check(self, parts: Sequence[Sequence[str]]) -> None:
         """Raise :class:`VersionTaken` where both sides differ: only libraries that are here already can."""
@@ -567,10 +567,10 @@ class _Slices:
             taken = audit.take_over(self._database, audit.every(self._source), audit.origins(self._database))
         return Merged(self._wish.source, self._wish.dry_run, taken > 0, audit_records=taken)
 
-    def _finish(self, came: Sequence[Merged]) -> Merged:
-        """Bring what belongs to no slice, and say in the audit what came in all."""
+    def _finish(self, arrived: Sequence[Merged]) -> Merged:
+        """Bring what belongs to no slice, and say in the audit what arrived in all."""
         with self._database.transaction():
-            merged = _together(self._wish, [*came, self._others().merged])
+            merged = _together(self._wish, [*arrived, self._others().merged])
             if merged.changed:
                 audit.record(self._database, self._wish.actor, "merge", self._wish.source, _summary(merged))
         return merged
@@ -582,11 +582,11 @@ class _Slices:
         return _bring(self._database, found, self._wish, _Rows(dict(enumerate(self._rows.values())), len(numbers)))
 
 
-def _together(wish: MergeWish, came: Sequence[Merged]) -> Merged:
-    """What came part by part."""
-    both = {name: tuple(said for one in came for said in getattr(one, name)) for name in _LISTED}
-    counts = {name: sum(getattr(one, name) for one in came) for name in _COUNTED}
-    whole = Merged(wish.source, wish.dry_run, any(one.changed for one in came))
+def _together(wish: MergeWish, arrived: Sequence[Merged]) -> Merged:
+    """The sum of what the parts brought."""
+    both = {name: tuple(said for one in arrived for said in getattr(one, name)) for name in _LISTED}
+    counts = {name: sum(getattr(one, name) for one in arrived) for name in _COUNTED}
+    whole = Merged(wish.source, wish.dry_run, any(one.changed for one in arrived))
     return msgspec.structs.replace(whole, **both, **counts)
 
 

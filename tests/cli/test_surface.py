@@ -41,7 +41,7 @@ def test_the_surface_lists_exports_types_and_what_it_rests_on() -> None:
     assert lines[0] == "// Public surface of libcase, written by `abistore export --format surface`."
     assert "// SONAME: libcase.so.1" in lines
     assert "// Types: from debug information" in lines
-    assert "// Headers: not given" in lines
+    assert "// Declarations: not given" in lines
     assert "    EXACT = 4," in lines
     assert any(line.startswith("int norm(const point_t*, ") for line in lines)
     assert "int count;  // global object count, 4 bytes" in lines

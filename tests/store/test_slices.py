@@ -6,6 +6,7 @@ import gc
 import gzip
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -206,9 +207,9 @@ def test_one_part_of_a_bundle_is_in_memory_at_a_time(
     held: list[int] = []
     whole = merging._bring
 
-    def counts(*words: object) -> object:
+    def counts(*words: Any) -> object:
         held.append(sum(isinstance(each, Contents) for each in gc.get_objects()))
-        return whole(*words)  # type: ignore[arg-type]
+        return whole(*words)
 
     monkeypatch.setattr(merging, "_bring", counts)
     merged(bundle, address)

@@ -121,7 +121,8 @@ def comment_command(
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file}: cannot be read: {error}", "name the file that `gate --comment` wrote") from error
+        why = getattr(error, "strerror", None) or "not UTF-8"
+        raise UsageError(f"{file}: cannot be read: {why}", "name the file that `gate --comment` wrote") from error
     done = post_comment(text, os.environ, CommentPlan(name, attempts, timeout=timeout))
     said = "no comment" if done.done == "nothing" else f"comment {done.done}"
     answer(settings, done, lambda: f"{said}: {done.request}{f', {done.url}' if done.url else ''}")
