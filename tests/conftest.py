@@ -20,6 +20,7 @@ from hypothesis import settings
 from sqlalchemy import make_url
 
 from abistore.store.store import Store
+from examples.browser import Browser, browser
 from examples.obtain import Missing
 from tests.draws import draws
 from tests.failures import name_failures
@@ -196,3 +197,16 @@ def _while_starting(error: FileNotFoundError) -> bool:
     """Whether a program was not found, and not a file that a test lacks."""
     frames = traceback.extract_tb(error.__traceback__)
     return frames[-1].filename == subprocess.__file__ and "/" not in str(error.filename)
+
+
+@pytest.fixture(scope="module")
+def running_browser() -> Iterator[Browser]:
+    with browser() as shown:
+        yield shown
+
+
+@pytest.fixture
+def shown(running_browser: Browser) -> Browser:
+    """A browser, without what earlier pages complained of."""
+    running_browser.errors.clear()
+    return running_browser

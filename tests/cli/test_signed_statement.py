@@ -152,6 +152,7 @@ def test_what_is_no_statement_is_refused(signed: Signed, tmp_path: Path) -> None
         other.write_text(text)
         done = signed.verify(document=other)
         assert (done.code, done.error["code"]) == (76, "malformed-statement")
+        assert done.error["message"].startswith(f"{other}: ")
 
 
 def test_the_project_file_may_name_the_list_and_not_the_library(signed: Signed, tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import re
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -17,7 +16,7 @@ import pytest
 from abistore import __version__
 from docs.__main__ import list_versions, main
 from docs.site import generated
-from examples.browser import Browser, Screen, browser
+from examples.browser import Browser, Screen
 from tests.subjects import assert_each
 
 pytestmark = pytest.mark.full
@@ -55,19 +54,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = subprocess.run([sys.executable, "-m", "docs", folder], cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     return folder
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Browser]:
-    with browser() as shown:
-        yield shown
-
-
-@pytest.fixture
-def shown(running: Browser) -> Browser:
-    """The browser, without what earlier pages complained of."""
-    running.errors.clear()
-    return running
 
 
 @pytest.fixture(scope="module")

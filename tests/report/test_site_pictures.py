@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from abistore.interface import SitePlan, build_site
-from examples.browser import Browser, Screen, browser
+from examples.browser import Browser, Screen
 from examples.two_libraries.__main__ import store
 from examples.two_libraries.picturing import IMAGES, PAGES, REPORT, SCREENS, SHOWN, faults, page_of
 from examples.two_libraries.sources import PROJECTS
@@ -31,19 +30,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     plan = SitePlan(commit_url="https://git.example.org/commit/{revision}")
     build_site(folder / "site", plan, database=folder / "abi.db")
     return folder / "site"
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Browser]:
-    with browser() as shown:
-        yield shown
-
-
-@pytest.fixture
-def shown(running: Browser) -> Browser:
-    """The browser, without what earlier pages complained of."""
-    running.errors.clear()
-    return running
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=lambda each: f"{each.width}-{'dark' if each.dark else 'light'}")
